@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/export.hpp"
+#include "holdfast/name.hpp"
+#include "holdfast/options.hpp"
+#include "holdfast/status.hpp"
+
+namespace holdfast {
+
+namespace core {
+class ClientCore;
+}
+
+/// One process's membership in a store: a connection, an identity, and all the locks taken through it.
+///
+/// A program usually has one. It renews the leases of everything held through it, on a thread of its own.
+/// Thread-safe. After fork() the child's copy owns nothing: its calls answer Errc::forked and its destructor
+/// sends nothing; the child opens a client of its own.
+///
+///     holdfast::Client client("memory:orders");
+///     holdfast::Mutex mutex(client, "order-4711");
+class HOLDFAST_EXPORT Client {
+ public:
+  /// Opens `url`. Contacts nobody yet. Throws Errc::bad_url or Errc::invalid_argument with what to change.
+  explicit Client(std::string_view url, ClientOptions options = {});
+  /// Moved-from clients can only be destroyed or assigned to.
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  /// Calls close().
+  ~Client();
+
+  /// Gives everything back, waits for the store's confirmation for at most ClientOptions::close_timeout, and ends the
+  /// client's threads. Waiting calls answer Errc::closed; holds that are still out become lost. Idempotent.
+  void close() noexcept;
+
+  const ClientIdentity& identity() const noexcept;
+  StoreTraits traits() const;
+  Health health() const;
+
+  /// The locks whose names begin with `prefix`, by name: who holds them, who waits.
+  std::vector<LockStatus> list(std::string_view prefix = {}) const;
+  /// One lock; empty if nobody holds it and nobody waits.
+  std::optional<LockStatus> show(const LockName& name) const;
+  /// Takes a lock away from its holders, as an operator's last resort: the next waiter is served, the old holder is
+  /// told, and its token is refused from then on. True if there was anything to take away.
+  bool evict(const LockName& name);
+
+ private:
+  friend class Mutex;
+  friend class RecursiveMutex;
+
+  std::shared_ptr<core::ClientCore> core_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "holdfast/duration.hpp"
+#include "holdfast/error.hpp"
+#include "holdfast/export.hpp"
+#include "holdfast/name.hpp"
+#include "holdfast/token.hpp"
+
+namespace holdfast {
+
+namespace core {
+class ClientCore;
+class HoldRecord;
+}  // namespace core
+
+/// | state    | meaning                                                                                      |
+/// |----------|----------------------------------------------------------------------------------------------|
+/// | held     | the lease is acknowledged and runs                                                           |
+/// | at_risk  | a renewal failed; still held, and held again if a later one succeeds before the lease ends   |
+/// | lost     | the lease ended, or the lock was taken away; final                                           |
+/// | released | given back; final                                                                            |
+enum class HoldState { held, at_risk, lost, released };
+
+/// What became of a release.
+enum class Released {
+  released,  ///< the store confirmed it
+  not_held,  ///< there was nothing to release: lost, or released before; nobody else's hold was touched
+  in_doubt,  ///< no answer; the store gives the lock away when the lease ends, at the latest
+};
+
+/// A lock that is held: released when this object is destroyed.
+///
+/// A hold ends by itself when its lease cannot be renewed in time. It then says so *before* the store may give
+/// the lock to somebody else: `state()` becomes lost, `stop_token()` is triggered, the callback is called, and
+/// `lost_fd()` becomes readable. `valid()` reads the clock on every call, so it tells the truth even right after
+/// the process was stopped or the machine slept. A lost hold never comes back to life.
+///
+/// Thread-safe, except for moving, assigning and destroying. Belongs to nobody in particular: any thread may
+/// release it. In a forked child valid() is false and the destructor sends nothing.
+///
+///     holdfast::Hold hold = mutex.acquire();
+///     while (work_left() && !hold.stop_token().stop_requested()) do_some_work(hold.token());
+class HOLDFAST_EXPORT Hold {
+ public:
+  using Callback = std::function<void(HoldState)>;
+
+  /// Holds nothing.
+  Hold() noexcept = default;
+  Hold(Hold&&) noexcept = default;
+  /// Releases what was held before.
+  Hold& operator=(Hold&&) noexcept;
+  /// Releases without waiting for the store's answer, as Mutex::unlock() does.
+  ~Hold();
+
+  /// Whether this object stands for a hold at all, in whatever state.
+  explicit operator bool() const noexcept { return record_ != nullptr; }
+
+  /// REQUIRES, for all that follow: *this stands for a hold. Otherwise they throw Errc::not_held.
+  const LockName& name() const;
+  Token token() const;
+
+  HoldState state() const;
+  /// held or at_risk, and the lease has not ended.
+  bool valid() const noexcept;
+  /// Time until the lease ends unless it is renewed; zero when not valid.
+  std::chrono::nanoseconds remaining() const;
+
+  /// Triggered when the hold is lost; not by a release.
+  std::stop_token stop_token() const;
+  /// `callback` is called with each new state (at_risk, held again, lost), on a thread of the client's own; it may
+  /// block and may call Holdfast. If the hold is already lost, it is called with that. Replaces an earlier callback.
+  void on_change(Callback callback);
+  /// A descriptor that becomes readable when the hold is lost, for poll() and its relatives. Do not read from it or
+  /// close it: it belongs to the hold. Throws Errc::exhausted when the process has no descriptors left.
+  int lost_fd() const;
+
+  /// Gives the lock back and waits for the store's answer, at most about a sixth of the ttl. *this keeps its state,
+  /// `released` or `lost`, and releasing again answers not_held. Never throws for what the store did.
+  Released release();
+
+  /// Makes the lease last at least `duration` from now; never shortens it. Throws Errc::lost or Errc::not_held when
+  /// there is nothing to extend, Errc::in_doubt when the store did not answer in time.
+  template <class Rep, class Period>
+  void extend(const std::chrono::duration<Rep, Period>& duration) {
+    extend_by(detail::saturated(duration));
+  }
+
+ private:
+  friend class core::ClientCore;
+  Hold(std::shared_ptr<core::ClientCore> core, std::shared_ptr<core::HoldRecord> record) noexcept
+      : core_(std::move(core)), record_(std::move(record)) {}
+  void extend_by(std::chrono::nanoseconds duration);
+  core::HoldRecord& record() const;
+
+  std::shared_ptr<core::ClientCore> core_;
+  std::shared_ptr<core::HoldRecord> record_;
+};
+
+}  // namespace holdfast

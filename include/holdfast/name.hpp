@@ -1,0 +1,35 @@
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "holdfast/export.hpp"
+
+namespace holdfast {
+
+/// The name of a lock: 1 to 512 bytes of valid UTF-8 without NUL; any other character is allowed.
+///
+/// Names are compared byte by byte: `A` and `a`, `job` and `job/1` are different locks on every store.
+/// An immutable value; safe to read from several threads.
+///
+///     holdfast::LockName name = "invoices/2024";
+class HOLDFAST_EXPORT LockName {
+ public:
+  static constexpr std::size_t max_bytes = 512;
+
+  /// Throws Error (Errc::invalid_argument) that says what is wrong with the text.
+  LockName(std::string text);
+  LockName(std::string_view text) : LockName(std::string(text)) {}
+  LockName(const char* text) : LockName(std::string(text)) {}
+
+  const std::string& text() const noexcept { return text_; }
+
+  friend bool operator==(const LockName&, const LockName&) = default;
+  friend std::strong_ordering operator<=>(const LockName&, const LockName&) = default;
+
+ private:
+  std::string text_;
+};
+
+}  // namespace holdfast

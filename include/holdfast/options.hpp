@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "holdfast/error.hpp"
+
+namespace holdfast {
+
+enum class LogLevel { debug, info, warning, error };
+
+/// How a client behaves. An aggregate: name the members you change.
+///
+///     holdfast::Client client("memory:", {.label = "billing", .connect_timeout = std::chrono::seconds(2)});
+struct ClientOptions {
+  /// Shown to whoever lists the locks, beside host and pid.
+  std::string label = {};
+
+  /// The first contact with the store succeeds within this time, or the call answers `unreachable`.
+  std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
+
+  /// How long close() and the destructor wait for the store to confirm the last releases.
+  std::chrono::milliseconds close_timeout = std::chrono::seconds(2);
+
+  /// How often a lock may be handed from one waiter of this client to the next (at most 255, and for at most the
+  /// smaller of ttl / 10 and 50 ms) before other clients get their turn. 0 switches local hand-over off and makes
+  /// tokens the store's bare numbers; never mix both settings on one resource.
+  std::uint8_t local_turns = 64;
+
+  /// Receives what a person may want to read. Called on a thread of the client's own; may block, may call Holdfast.
+  std::function<void(LogLevel, std::string_view)> log = {};
+
+  /// Receives errors that no call could report: an unlock() that was not confirmed, an unlock() by a stranger.
+  /// Called like `log`.
+  std::function<void(const Error&)> on_error = {};
+};
+
+/// `renewed`: kept alive until released. `fixed`: ends after its ttl unless extend()ed.
+enum class LeaseKind { renewed, fixed };
+
+/// How a lock is held. An aggregate: name the members you change.
+///
+///     holdfast::Mutex mutex(client, "report", {.ttl = std::chrono::seconds(30), .reason = "nightly report"});
+struct LockOptions {
+  static constexpr std::chrono::milliseconds min_ttl = std::chrono::milliseconds(20);
+  static constexpr std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);
+
+  /// The lease: how long the lock outlives a holder that crashed. From min_ttl to max_ttl.
+  std::chrono::milliseconds ttl = std::chrono::seconds(10);
+
+  LeaseKind lease = LeaseKind::renewed;
+
+  /// The hold is given up, and its holder told it is lost, after this time. Zero: no limit.
+  std::chrono::milliseconds max_hold = std::chrono::milliseconds::zero();
+
+  /// Why the lock is taken; shown to whoever lists the locks. At most 1,024 bytes.
+  std::string reason = {};
+};
+
+}  // namespace holdfast

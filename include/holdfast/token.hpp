@@ -1,0 +1,30 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace holdfast {
+
+/// A fencing token: strictly larger for each later holder of one name, for ever.
+///
+/// Send it along with every write to the protected resource, and let the resource refuse a token smaller than
+/// the largest it has seen: then a holder that was paused and lost its lock cannot do harm when it wakes up.
+/// Tokens of different names must not be compared.
+///
+/// The value is the store's number, shifted left by 8 bits, plus the local turn (see ClientOptions::local_turns).
+class Token {
+ public:
+  constexpr Token() noexcept = default;
+  constexpr explicit Token(std::uint64_t value) noexcept : value_(value) {}
+
+  constexpr std::uint64_t value() const noexcept { return value_; }
+  friend constexpr auto operator<=>(Token, Token) noexcept = default;
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+inline std::string to_string(Token token) { return std::to_string(token.value()); }
+
+}  // namespace holdfast

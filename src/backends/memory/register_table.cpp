@@ -1,0 +1,88 @@
+#include "backends/memory/register_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace holdfast::memory {
+
+using spi::Failure;
+using spi::Result;
+using spi::Versioned;
+
+namespace {
+
+std::optional<std::int64_t> parse_number(const std::string& text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Versioned RegisterTable::read(const LockName& name) const {
+  const auto found = registers_.find(name);
+  return found == registers_.end() ? Versioned{} : found->second.now;
+}
+
+Result<spi::Registers::WriteAnswer> RegisterTable::write_if(const LockName& name, std::uint64_t expected,
+                                                            std::string value) {
+  if (value.size() > max_value_bytes) {
+    return Failure{Errc::invalid_argument, "a register of a memory store holds at most " +
+                                               std::to_string(max_value_bytes) + " bytes, not " +
+                                               std::to_string(value.size())};
+  }
+  const auto found = registers_.find(name);
+  const std::uint64_t version = found == registers_.end() ? 0 : found->second.now.version;
+  if (version != expected) return spi::Registers::WriteAnswer{.written = false, .now = read(name)};
+  Register& entry = registers_[name];
+  write(name, entry, std::move(value));
+  return spi::Registers::WriteAnswer{.written = true, .now = entry.now};
+}
+
+Result<std::int64_t> RegisterTable::add(const LockName& name, std::int64_t amount) {
+  const Versioned now = read(name);
+  const auto number = now.version == 0 ? std::optional<std::int64_t>(0) : parse_number(now.value);
+  if (!number) return Failure{Errc::invalid_argument, "cannot add to the register: its value is not a decimal number"};
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(*number, amount, &sum)) {
+    return Failure{Errc::invalid_argument, "cannot add to the register: the sum does not fit in 64 bits"};
+  }
+  write(name, registers_[name], std::to_string(sum));
+  return sum;
+}
+
+bool RegisterTable::watch(const LockName& name, std::uint64_t seen, ClientNumber client) {
+  const auto found = registers_.find(name);
+  const std::uint64_t version = found == registers_.end() ? 0 : found->second.now.version;
+  if (version != seen) return true;
+  auto& watchers = registers_[name].watchers;
+  if (std::find(watchers.begin(), watchers.end(), client) == watchers.end()) watchers.push_back(client);
+  return false;
+}
+
+void RegisterTable::unwatch(const LockName& name, ClientNumber client) {
+  const auto found = registers_.find(name);
+  if (found == registers_.end()) return;
+  std::erase(found->second.watchers, client);
+  if (found->second.now.version == 0 && found->second.watchers.empty()) registers_.erase(found);
+}
+
+void RegisterTable::forget(ClientNumber client) {
+  for (auto& [name, entry] : registers_) std::erase(entry.watchers, client);
+  std::erase_if(registers_,
+                [](const auto& each) { return each.second.now.version == 0 && each.second.watchers.empty(); });
+}
+
+void RegisterTable::write(const LockName& name, Register& entry, std::string value) {
+  entry.now.value = std::move(value);
+  ++entry.now.version;
+  for (const ClientNumber client : std::exchange(entry.watchers, {})) {
+    events_.push_back({.client = client, .kind = Event::Kind::changed, .name = name});
+  }
+}
+
+}  // namespace holdfast::memory

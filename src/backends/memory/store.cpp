@@ -1,0 +1,142 @@
+#include "backends/memory/store.hpp"
+
+#include <optional>
+#include <utility>
+
+// Each operation ends the leases that are due (advance), finds its claim, and then either joins a line, removes claims
+// from it (remove) or changes them; whoever changed a line settles it: promotes those who now fit, and retires it when
+// nobody is left. The lines themselves are kept in store_lines.cpp.
+
+namespace holdfast::memory {
+
+using spi::ClaimAnswer;
+using spi::ClaimRef;
+using spi::ClaimRequest;
+using spi::Failure;
+using spi::Instant;
+using spi::milliseconds;
+using spi::Result;
+
+namespace {
+
+// For a claim that the renewal_recreates mistake made: a renewal does not say whose it is.
+constexpr ClientNumber nobody = static_cast<ClientNumber>(-1);
+
+std::optional<Failure> why_invalid(const ClaimRequest& request) {
+  if (request.lease <= milliseconds::zero()) return Failure{Errc::invalid_argument, "a lease must be longer than zero"};
+  const spi::Mode& mode = request.mode;
+  if (mode.kind == ClaimMode::permits && (mode.permits == 0 || mode.permits > mode.limit)) {
+    return Failure{Errc::invalid_argument, "cannot take " + std::to_string(mode.permits) + " of " +
+                                               std::to_string(mode.limit) +
+                                               " permits: take at least one and at most all"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber client, Instant now) {
+  if (auto failure = why_invalid(request)) return *std::move(failure);
+  advance(now);
+  if (request.replaces && *request.replaces != request.id) {
+    if (Claim* old = find(request.name, *request.replaces)) withdraw(*old, now);
+  }
+  if (Claim* claim = find(request.name, request.id)) {
+    claim->client = client;
+    arm(*claim, request.lease, now);
+    return describe(*claim, now);
+  }
+  Line& line = line_for(request.name, request.mode.kind == ClaimMode::permits);
+  const std::uint32_t limit = Line::limit_of(request.mode);
+  if (line.vacant()) line.limit = limit;
+  if (line.limit != limit) {
+    return Failure{Errc::invalid_argument, "'" + request.name.text() + "' has " + std::to_string(line.limit) +
+                                               " permits while others hold or wait for them, not " +
+                                               std::to_string(request.mode.limit) +
+                                               ": use the same total everywhere, or wait until all have let go"};
+  }
+  const bool enters = line.waiting.empty() && line.fits(Line::units_of(request.mode));
+  if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimAnswer{};
+  Claim& claim = join(line, request, client, now);
+  promote(line, now, &claim);
+  return describe(claim, now);
+}
+
+bool Store::release(const ClaimRef& ref, Instant now) {
+  advance(now);
+  Claim* claim = find(ref.name, ref.id);
+  if (rules_.release_by_name) {
+    if (const Line* line = find_line(ref.name, false); line != nullptr && !line->granted.empty()) {
+      claim = line->granted.front();
+    }
+  }
+  if (claim == nullptr) {
+    ++counters_.stale_releases;
+    return false;
+  }
+  withdraw(*claim, now);
+  return true;
+}
+
+ClaimAnswer Store::renew(const ClaimRef& ref, Instant now) {
+  advance(now);
+  Claim* const claim = find(ref.name, ref.id);
+  if (claim != nullptr) {
+    arm(*claim, ref.lease, now);
+    return describe(*claim, now);
+  }
+  if (rules_.renewal_recreates) {
+    auto answer = acquire({.name = ref.name, .id = ref.id, .lease = ref.lease}, nobody, now);
+    if (answer.ok()) return std::move(answer.value());
+  }
+  return {};
+}
+
+Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
+  advance(now);
+  Claim* const claim = find(ref.name, ref.id);
+  if (claim == nullptr) return ClaimAnswer{};
+  if (claim->mode == ClaimMode::permits) {
+    return Failure{Errc::invalid_argument, "cannot make permits of '" + ref.name.text() +
+                                               "' shared: only an exclusive claim can be downgraded"};
+  }
+  if (claim->granted && claim->mode == ClaimMode::exclusive) {
+    claim->mode = ClaimMode::shared;
+    claim->units = 1;
+    claim->line->used = 1;
+    settle(*claim->line, now);
+  }
+  return describe(*claim, now);
+}
+
+void Store::advance(Instant now) {
+  if (expiries_.next() > now) return;
+  // First all that are due, then the promotions: nobody is promoted who is dead by now.
+  while (expiries_.next() <= now) {
+    Claim& claim = expiries_.top();
+    Line& line = *claim.line;
+    if (claim.granted) {
+      ++counters_.expiries;
+      line.expired_number = claim.number;
+    }
+    if (!std::exchange(line.unsettled, true)) unsettled_.push_back(&line);
+    remove(claim);
+  }
+  for (Line* line : unsettled_) {
+    line->unsettled = false;
+    settle(*line, now);
+  }
+  unsettled_.clear();
+}
+
+std::vector<Event> Store::take_events() { return std::exchange(events_, {}); }
+
+void Store::lose_everything() {
+  expiries_.clear();
+  vacant_.clear();
+  claims_.clear();
+  lines_.clear();
+  events_.clear();
+}
+
+}  // namespace holdfast::memory

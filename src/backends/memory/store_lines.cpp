@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <utility>
+
+#include "backends/memory/store.hpp"
+
+// How claims join lines, leave them and move up in them.
+
+namespace holdfast::memory {
+
+using spi::ClaimAnswer;
+using spi::ClaimId;
+using spi::ClaimRequest;
+using spi::Instant;
+using spi::milliseconds;
+
+namespace {
+
+// Enough for a client that locks and unlocks; a burst beyond it is given back to the allocator.
+constexpr std::size_t max_vacant_lines = 64;
+constexpr std::size_t max_spare_claims = 256;
+
+Instant end_of(milliseconds lease, Instant now) {
+  constexpr auto longest = std::chrono::floor<milliseconds>(spi::Duration::max());
+  return spi::saturating_add(now, std::min(lease, longest));
+}
+
+}  // namespace
+
+Claim* Store::find(const LockName& name, const ClaimId& id) {
+  for (auto [at, end] = claims_.equal_range(id); at != end; ++at) {
+    if (at->second.line->key->name == name) return &at->second;
+  }
+  return nullptr;
+}
+
+Line* Store::find_line(const LockName& name, bool permits) {
+  const auto found = lines_.find(LineKeyView{name, permits});
+  return found == lines_.end() ? nullptr : &found->second;
+}
+
+Line& Store::line_for(const LockName& name, bool permits) {
+  if (Line* line = find_line(name, permits)) return *line;
+  auto at = lines_.end();
+  if (vacant_.size() == max_vacant_lines) {
+    auto node = lines_.extract(*vacant_.front()->key);
+    vacant_.front() = vacant_.back();
+    vacant_.front()->vacant_index = 0;
+    vacant_.pop_back();
+    node.key().name = name;
+    node.key().permits = permits;
+    node.mapped() = Line{};
+    at = lines_.insert(std::move(node)).position;
+  } else {
+    at = lines_.try_emplace(LineKey{name, permits}).first;
+  }
+  at->second.key = &at->first;
+  return at->second;
+}
+
+Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client, Instant now) {
+  auto at = claims_.end();
+  if (spare_claims_.empty()) {
+    at = claims_.emplace(request.id, Claim{});
+  } else {
+    auto node = std::move(spare_claims_.back());
+    spare_claims_.pop_back();
+    node.key() = request.id;
+    at = claims_.insert(std::move(node));
+  }
+  Claim& claim = at->second;
+  claim.id = request.id;
+  claim.line = &line;
+  claim.expires = end_of(request.lease, now);
+  claim.lease = request.lease;
+  claim.since = now;
+  claim.number = rules_.number_on_joining ? next_number(line) : 0;
+  claim.identity = request.client;
+  if (!request.reason.empty()) claim.reason = std::make_unique<std::string>(request.reason);
+  claim.units = Line::units_of(request.mode);
+  claim.ordinal = line.waiting.empty() ? 0 : line.waiting.back()->ordinal + 1;
+  claim.client = client;
+  claim.mode = request.mode.kind;
+  claim.granted = false;
+  if (line.vacant_index != Line::not_vacant) {
+    vacant_[line.vacant_index] = vacant_.back();
+    vacant_[line.vacant_index]->vacant_index = line.vacant_index;
+    vacant_.pop_back();
+    line.vacant_index = Line::not_vacant;
+  }
+  line.waiting.push_back(claim);
+  expiries_.push(claim);
+  return claim;
+}
+
+void Store::withdraw(Claim& claim, Instant now) {
+  Line& line = *claim.line;
+  remove(claim);
+  settle(line, now);
+}
+
+void Store::remove(Claim& claim) {
+  Line& line = *claim.line;
+  if (claim.granted) {
+    line.granted.erase(claim);
+    line.used -= claim.units;
+    --line.granted_count;
+  } else {
+    if (claim.previous != nullptr && claim.next != nullptr) line.ordinals_stale = true;
+    line.waiting.erase(claim);
+  }
+  expiries_.erase(claim);
+  auto [at, end] = claims_.equal_range(claim.id);
+  while (&at->second != &claim) ++at;
+  if (spare_claims_.size() == max_spare_claims) {
+    claims_.erase(at);
+    return;
+  }
+  claim.identity.reset();
+  claim.reason.reset();
+  claim.asked_to_release.reset();
+  spare_claims_.push_back(claims_.extract(at));
+}
+
+void Store::settle(Line& line, Instant now) {
+  promote(line, now, nullptr);
+  if (line.vacant()) retire(line);
+}
+
+void Store::promote(Line& line, Instant now, const Claim* asking) {
+  // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
+  while (!line.waiting.empty() && line.fits(line.waiting.front()->units)) grant(*line.waiting.front(), now, asking);
+}
+
+void Store::grant(Claim& claim, Instant now, const Claim* asking) {
+  Line& line = *claim.line;
+  line.waiting.erase(claim);
+  line.granted.push_back(claim);
+  line.used += claim.units;
+  ++line.granted_count;
+  claim.granted = true;
+  claim.since = now;
+  if (!rules_.number_on_joining) claim.number = next_number(line);
+  if (std::exchange(line.expired_number, 0) != 0) ++counters_.takeovers;
+  ++counters_.grants;
+  if (&claim == asking) return;
+  // The lease stays as it is: a waiter that died while waiting must not hold up others for a lease of its own.
+  if (rules_.hand_off_extends_lease) arm(claim, claim.lease, now);
+  tell(claim, Event::Kind::granted, describe(claim, now));
+}
+
+void Store::arm(Claim& claim, milliseconds lease, Instant now) {
+  claim.expires = std::max(claim.expires, end_of(lease, now));
+  claim.lease = std::chrono::floor<milliseconds>(claim.expires - now);
+  expiries_.update(claim);
+}
+
+void Store::retire(Line& line) {
+  line.ordinals_stale = false;
+  if (vacant_.size() == max_vacant_lines) {
+    lines_.erase(lines_.find(*line.key));
+    return;
+  }
+  line.vacant_index = static_cast<std::uint32_t>(vacant_.size());
+  vacant_.push_back(&line);
+}
+
+std::uint64_t Store::next_number(const Line& line) {
+  if (rules_.reuse_number_after_expiry && line.expired_number != 0) return line.expired_number;
+  return ++number_;
+}
+
+ClaimAnswer Store::describe(const Claim& claim, Instant now) {
+  Line& line = *claim.line;
+  ClaimAnswer answer;
+  answer.number = claim.number;
+  answer.lease = claim.lease;
+  if (claim.granted) {
+    answer.standing = ClaimAnswer::Standing::granted;
+    if (claim.asked_to_release) answer.asked_to_release = *claim.asked_to_release;
+    return answer;
+  }
+  answer.standing = ClaimAnswer::Standing::waiting;
+  if (std::exchange(line.ordinals_stale, false)) {
+    std::uint32_t ordinal = 0;
+    for (Claim* each = line.waiting.front(); each != nullptr; each = each->next) each->ordinal = ordinal++;
+  }
+  answer.place = line.granted_count + (claim.ordinal - line.waiting.front()->ordinal);
+  if (line.waiting.front() == &claim) {
+    Instant first = Instant::max();
+    for (const Claim* each = line.granted.front(); each != nullptr; each = each->next) {
+      first = std::min(first, each->expires);
+    }
+    answer.check_after = std::chrono::floor<milliseconds>(first - now) + milliseconds(1);
+  }
+  return answer;
+}
+
+void Store::tell(const Claim& claim, Event::Kind kind, ClaimAnswer answer) {
+  events_.push_back({claim.client, kind, claim.line->key->name, claim.id, std::move(answer)});
+}
+
+}  // namespace holdfast::memory

@@ -1,0 +1,357 @@
+#include "core/claim.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/engine.hpp"
+
+namespace holdfast::core {
+
+using spi::ClaimAnswer;
+using spi::ClaimId;
+using spi::Duration;
+using spi::Instant;
+using Standing = ClaimAnswer::Standing;
+
+namespace {
+
+/// A refusal is an answer too.
+template <class T>
+bool reached(const spi::Result<T>& result) {
+  return result.ok() || !spi::is_retryable(result.failure().code);
+}
+
+}  // namespace
+
+Claim::Claim(Engine& engine, const LockName& name, Owner& owner)
+    : engine_(engine), name_(name), owner_(owner), timer_(engine.loop(), [this] { timer_due(); }) {}
+
+// --- asking ---------------------------------------------------------------------------------------------------------
+
+void Claim::ask(const Terms& terms, std::string reason, Told told) {
+  if (told) told_.push_back(std::move(told));
+  if (phase_ != Phase::none) replaces_ = id_;
+  id_ = engine_.new_claim_id();
+  terms_ = terms;
+  reason_ = std::move(reason);
+  number_ = 0;
+  lease_ = Lease(terms.ttl);
+  at_risk_ = false;
+  renewing_ = false;
+  lease_owed_ = false;
+  check_again_ = false;
+  backoff_ = {};
+  set_phase(Phase::asking);
+  send_acquire();
+}
+
+/// The claim vanished while it was waiting: somebody removed it, or we were silent for too long. Its place is gone.
+void Claim::ask_again() { ask(terms_, std::move(reason_)); }
+
+void Claim::send_acquire() {
+  timer_.cancel();
+  const spi::ClaimRequest request{.name = name_,
+                                  .id = id_,
+                                  .lease = terms_.ttl,
+                                  .when_busy = terms_.when_busy,
+                                  .replaces = replaces_,
+                                  .client = engine_.identity(),
+                                  .reason = reason_};
+  ++in_flight_;
+  engine_.claims().acquire(request, [this, id = id_](const spi::Result<ClaimAnswer>& answer) {
+    acquire_answered(id, answer);
+    landed();
+  });
+}
+
+void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result) {
+  const Instant now = engine_.loop().now();
+  note_contact(reached(result));
+  if (id != id_ || phase_ != Phase::asking) return;
+
+  if (!result.ok()) {
+    tell(Released::in_doubt);
+    if (spi::is_retryable(result.failure().code)) {
+      timer_.set(now + next_backoff());
+    } else {
+      replaces_ = id_;
+      set_phase(Phase::none);
+    }
+    return owner_.claim_failed(result.failure());
+  }
+
+  const ClaimAnswer& answer = result.value();
+  replaces_.reset();
+  tell(Released::released);
+  lease_.armed(answer.armed_at, answer.lease);
+  switch (answer.standing) {
+    case Standing::granted: return become_granted(answer);
+    case Standing::waiting: return become_waiting(answer);
+    case Standing::absent:
+      if (terms_.when_busy == spi::WhenBusy::wait) {  // not in line and not refused: it expired before we heard of it
+        timer_.set(now + next_backoff());
+        return;
+      }
+      set_phase(Phase::none);
+      return owner_.claim_refused();
+  }
+}
+
+void Claim::become_waiting(const ClaimAnswer& answer) {
+  set_phase(Phase::waiting);
+  if (std::exchange(check_again_, false)) {
+    renew_now();
+  } else {
+    const Instant due = lease_.renewal_due();
+    const bool sooner = answer.check_after > Duration::zero();
+    renew_at(sooner ? std::min(due, engine_.loop().now() + answer.check_after) : due);
+  }
+  owner_.claim_changed();
+}
+
+void Claim::become_granted(const ClaimAnswer& answer) {
+  if (engine_.loop().now() >= lease_.valid_until()) {
+    // The news is older than the lease. Only a fresh answer can tell whether it is still ours.
+    set_phase(Phase::waiting);
+    return renew_now();
+  }
+  number_ = answer.number;
+  set_phase(Phase::granted);
+  const bool pushed = answer.armed_at == Instant::min();
+  if (terms_.kind == LeaseKind::fixed) {
+    // While it waited, part of the lease has run: renewed once, so that the user has all of it.
+    lease_owed_ = pushed;
+    renewal_due_ = Instant::max();
+    pushed ? renew_now() : set_timer();
+  } else if (std::exchange(check_again_, false)) {
+    renew_now();
+  } else {
+    renew_at(lease_.renewal_due());
+  }
+  owner_.claim_granted();
+}
+
+// --- keeping --------------------------------------------------------------------------------------------------------
+
+void Claim::renew_at(Instant instant) {
+  renewal_due_ = instant;
+  set_timer();
+}
+
+void Claim::renew_now() {
+  renewing_ = true;
+  engine_.keeper().renew(*this);
+  set_timer();
+}
+
+void Claim::set_timer() {
+  Instant next = renewing_ ? Instant::max() : renewal_due_;
+  if (phase_ == Phase::granted) next = std::min(next, lease_.valid_until());
+  timer_.set(next);
+}
+
+void Claim::timer_due() {
+  const Instant now = engine_.loop().now();
+  switch (phase_) {
+    case Phase::none: return;
+    case Phase::asking: return send_acquire();
+    case Phase::leaving: return now < leave_until_ ? send_release() : give_up_leaving();
+    case Phase::granted:
+      if (now >= lease_.valid_until()) return lose("its lease ended before it could be renewed", InStore::maybe);
+      [[fallthrough]];
+    case Phase::waiting: return !renewing_ && now >= renewal_due_ ? renew_now() : set_timer();
+  }
+}
+
+void Claim::renewal_answered(ClaimId id, const spi::Result<ClaimAnswer>& result) {
+  note_contact(reached(result));
+  ++(result.ok() ? engine_.counters().renewals : engine_.counters().failed_renewals);
+  if (id == id_ && (phase_ == Phase::waiting || phase_ == Phase::granted)) {
+    renewing_ = false;
+    handle_renewal(result);
+  }
+  landed();
+}
+
+void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
+  if (!result.ok()) {
+    if (phase_ == Phase::waiting && !spi::is_retryable(result.failure().code)) {
+      replaces_ = id_;
+      set_phase(Phase::none);
+      return owner_.claim_failed(result.failure());
+    }
+    at_risk_ = phase_ == Phase::granted;
+    renew_at(engine_.loop().now() + next_backoff());
+    return owner_.claim_changed();
+  }
+
+  const ClaimAnswer& answer = result.value();
+  lease_.armed(answer.armed_at, answer.lease);
+  if (phase_ == Phase::granted) return handle_kept(answer);
+  switch (answer.standing) {
+    case Standing::granted: return become_granted(answer);
+    case Standing::waiting: return become_waiting(answer);
+    case Standing::absent: return ask_again();
+  }
+}
+
+/// A granted claim was renewed, or turns out to be gone. Dead is dead: a grant of another number is not ours.
+void Claim::handle_kept(const ClaimAnswer& answer) {
+  if (answer.standing == Standing::absent) {
+    return lose("the store does not have it any more: it expired or was broken", InStore::no);
+  }
+  if (answer.standing == Standing::granted && answer.number != number_) {
+    return lose("it expired and was granted anew", InStore::maybe);
+  }
+  if (engine_.loop().now() >= lease_.valid_until()) {
+    return lose("its lease ended before it could be renewed", InStore::maybe);
+  }
+  at_risk_ = false;
+  lease_owed_ = false;
+  const bool stale = answer.standing == Standing::waiting;  // asked before the grant was known
+  if (stale || std::exchange(check_again_, false)) {
+    renew_now();
+  } else {
+    renew_at(terms_.kind == LeaseKind::fixed ? Instant::max() : lease_.renewal_due());
+  }
+  owner_.claim_changed();
+}
+
+void Claim::extend(spi::milliseconds length, spi::Done<> done) {
+  const spi::ClaimRef longer{name_, id_, length};
+  ++in_flight_;
+  auto answered = [this, id = id_, done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
+    note_contact(reached(answers));
+    if (id == id_ && phase_ == Phase::granted && answers.ok()) {
+      lease_.armed(answers.value()[0].armed_at, answers.value()[0].lease);
+      handle_kept(answers.value()[0]);
+    }
+    if (!answers.ok()) {
+      done(answers.failure());
+    } else if (id == id_ && phase_ == Phase::granted) {
+      done(spi::Nothing{});
+    } else {
+      done(spi::Failure{Errc::lost, "the lock was lost before it could be extended"});
+    }
+    landed();
+  };
+  engine_.claims().renew({&longer, 1}, std::move(answered));
+}
+
+void Claim::pushed(ClaimId id, const ClaimAnswer& answer) {
+  if (id != id_) return;
+  if (phase_ == Phase::waiting && engine_.loop().now() < lease_.valid_until()) return become_granted(answer);
+  if (phase_ != Phase::granted) check(id);
+}
+
+void Claim::check(ClaimId id) {
+  if (id != id_) return;
+  const bool in_store = phase_ == Phase::waiting || phase_ == Phase::granted;
+  if (in_store && !renewing_) return renew_now();
+  if (in_store || phase_ == Phase::asking) check_again_ = true;
+}
+
+/// Ends a grant that is ours no more. If the store may still have it, it is asked to drop it, once: V has passed.
+void Claim::lose(const std::string& why, InStore in_store) {
+  at_risk_ = false;
+  if (in_store == InStore::maybe) {
+    leave_until_ = engine_.loop().now();
+    set_phase(Phase::leaving);
+    send_release();
+  } else {
+    set_phase(Phase::none);
+  }
+  owner_.claim_lost(why);
+}
+
+// --- leaving --------------------------------------------------------------------------------------------------------
+
+void Claim::leave(Told told) {
+  if (told) told_.push_back(std::move(told));
+  if (phase_ == Phase::leaving) return;
+  const Instant now = engine_.loop().now();
+  leave_until_ = lease_.acknowledged() ? std::max(now, lease_.valid_until()) : now + terms_.ttl;
+  if (const auto older = std::exchange(replaces_, std::nullopt)) {
+    ++in_flight_;  // the acquire that should have replaced it may never have arrived
+    engine_.claims().release(ref_to(*older), [this](const spi::Result<bool>&) { landed(); });
+  }
+  at_risk_ = false;
+  backoff_ = {};
+  set_phase(Phase::leaving);
+  send_release();
+}
+
+void Claim::send_release() {
+  timer_.cancel();
+  ++in_flight_;
+  engine_.claims().release(ref_to(id_), [this, id = id_](const spi::Result<bool>& answer) {
+    release_answered(id, answer);
+    landed();
+  });
+}
+
+void Claim::release_answered(ClaimId id, const spi::Result<bool>& answer) {
+  const Instant now = engine_.loop().now();
+  note_contact(reached(answer));
+  if (id != id_ || phase_ != Phase::leaving) return;
+  if (answer.ok()) {
+    tell(answer.value() ? Released::released : Released::not_held);
+    return set_phase(Phase::none);
+  }
+  tell(Released::in_doubt);
+  if (spi::is_retryable(answer.failure().code) && now < leave_until_) {
+    timer_.set(std::min(now + next_backoff(), leave_until_));
+  } else {
+    give_up_leaving();
+  }
+}
+
+void Claim::give_up_leaving() {
+  tell(Released::in_doubt);
+  engine_.user().report(Errc::in_doubt, "the release of lock '" + name_.text() +
+                                            "' was never confirmed; the store frees it when its lease ends");
+  set_phase(Phase::none);
+  if (idle()) owner_.claim_idle();
+}
+
+// --- small things ---------------------------------------------------------------------------------------------------
+
+void Claim::set_phase(Phase phase) {
+  phase_ = phase;
+  timer_.cancel();
+  const bool user_waits = phase == Phase::asking || phase == Phase::waiting;
+  if (user_waits && !expectation_) expectation_.emplace(engine_.loop(), spi::Expectation::Of::user);
+  if (!user_waits) expectation_.reset();
+}
+
+/// Doubles with each failure, up to what one request may take.
+Duration Claim::next_backoff() {
+  const Duration most = spi::patience(terms_.ttl);
+  backoff_ = std::clamp(backoff_ * 2, most / 8, most);
+  return engine_.jittered(backoff_);
+}
+
+void Claim::note_contact(bool answered) {
+  engine_.contact(answered);
+  if (!answered) return;
+  last_answer_at_ = engine_.loop().now();
+  backoff_ = {};
+}
+
+/// Renewing a fixed lease that the user has had in full only asks about it.
+spi::milliseconds Claim::renewal_length() const {
+  const bool ask_only = terms_.kind == LeaseKind::fixed && phase_ == Phase::granted && !lease_owed_;
+  return ask_only ? spi::milliseconds::zero() : terms_.ttl;
+}
+
+void Claim::tell(Released outcome) {
+  for (Told& told : std::exchange(told_, {})) told(outcome);
+}
+
+/// The last thing an answer does: the owner may forget us.
+void Claim::landed() {
+  --in_flight_;
+  if (idle()) owner_.claim_idle();
+}
+
+}  // namespace holdfast::core

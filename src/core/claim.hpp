@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/lease.hpp"
+#include "holdfast/hold.hpp"
+#include "holdfast/options.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::core {
+
+class Engine;
+
+/// The store's side of one cell: a claim that is asked for, kept and given back, whatever happens to the messages.
+///
+/// | phase   | meaning                                       | what the timer is for            |
+/// |---------|-----------------------------------------------|----------------------------------|
+/// | none    | nothing of ours is in the store               | -                                |
+/// | asking  | acquire is under way, or will be repeated     | repeating it, with the same id   |
+/// | waiting | the store has it in line                      | renewing it, which is re-checking |
+/// | granted | it is ours until V, later if renewed          | renewing it; V                   |
+/// | leaving | release is under way, or will be repeated     | repeating it until V             |
+///
+/// Every claim has an id of its own; answers about other ids are yesterday's and change nothing. A claim that was
+/// dropped without the store's confirmation is named as `replaces` by the next.
+class Claim {
+ public:
+  enum class Phase { none, asking, waiting, granted, leaving };
+
+  /// Told what becomes of the claim; each call may ask or leave at once.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void claim_granted() = 0;
+    /// Busy, and not allowed to wait.
+    virtual void claim_refused() = 0;
+    /// An answer, or its absence, changed V or at_risk.
+    virtual void claim_changed() = 0;
+    /// Not ours any more: V has passed, or the store says so.
+    virtual void claim_lost(const std::string& why) = 0;
+    /// A request failed; it is repeated if `failure` allows it, else the claim is none.
+    virtual void claim_failed(const spi::Failure& failure) = 0;
+    /// The phase is none, and nothing is under way any more.
+    virtual void claim_idle() = 0;
+  };
+
+  struct Terms {
+    spi::milliseconds ttl = {};
+    LeaseKind kind = LeaseKind::renewed;
+    spi::WhenBusy when_busy = spi::WhenBusy::wait;
+    friend bool operator==(const Terms&, const Terms&) = default;
+  };
+  using Told = spi::Callback<void(Released)>;
+
+  Claim(Engine& engine, const LockName& name, Owner& owner);
+
+  Phase phase() const { return phase_; }
+  bool idle() const { return phase_ == Phase::none && in_flight_ == 0; }
+  bool at_risk() const { return at_risk_; }
+  const Terms& terms() const { return terms_; }
+  std::uint64_t number() const { return number_; }
+  spi::Instant valid_until() const { return lease_.valid_until(); }
+  spi::Instant last_answer_at() const { return last_answer_at_; }
+
+  /// Joins the end of the line with a new claim, in place of the present one if there is one. `told` hears what became
+  /// of that one.
+  void ask(const Terms& terms, std::string reason, Told told = {});
+  /// Gives the claim back, or leaves the line. REQUIRES: phase is not none.
+  void leave(Told told = {});
+  /// Makes the lease of a granted claim last at least `length` from now.
+  void extend(spi::milliseconds length, spi::Done<> done);
+
+  /// Does now what the timer is about to do. (After a long pause, a caller may be faster than the timer's thread.)
+  void catch_up() { timer_due(); }
+
+  // What the store tells by itself.
+  void pushed(spi::ClaimId id, const spi::ClaimAnswer& answer);
+  void check(spi::ClaimId id);
+
+  // For the keeper.
+  spi::ClaimId id() const { return id_; }
+  spi::ClaimRef ref_to(spi::ClaimId id) const { return {name_, id, renewal_length()}; }
+  void renewal_sent() { ++in_flight_; }
+  void renewal_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& answer);
+
+ private:
+  void send_acquire();
+  void acquire_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& answer);
+  void send_release();
+  void release_answered(spi::ClaimId id, const spi::Result<bool>& answer);
+  void handle_renewal(const spi::Result<spi::ClaimAnswer>& answer);
+  void handle_kept(const spi::ClaimAnswer& answer);
+
+  void become_waiting(const spi::ClaimAnswer& answer);
+  void become_granted(const spi::ClaimAnswer& answer);
+  void ask_again();
+  enum class InStore { no, maybe };
+  void lose(const std::string& why, InStore in_store);
+  void set_phase(Phase phase);
+  void give_up_leaving();
+
+  void timer_due();
+  void renew_at(spi::Instant instant);
+  void renew_now();
+  void set_timer();
+  spi::Duration next_backoff();
+  void note_contact(bool answered);
+  spi::milliseconds renewal_length() const;
+  void tell(Released outcome);
+  void landed();
+
+  Engine& engine_;
+  const LockName& name_;
+  Owner& owner_;
+
+  Phase phase_ = Phase::none;
+  spi::ClaimId id_;
+  Terms terms_;
+  std::string reason_;
+  std::optional<spi::ClaimId> replaces_;
+  std::uint64_t number_ = 0;
+  Lease lease_;
+  bool at_risk_ = false;
+
+  spi::Timer timer_;
+  spi::Instant renewal_due_ = spi::Instant::max();
+  bool renewing_ = false;
+  bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
+  bool check_again_ = false;  ///< a hint came while a request was under way
+  spi::Duration backoff_ = {};
+  spi::Instant leave_until_ = {};
+  spi::Instant last_answer_at_ = spi::Instant::min();
+  std::uint32_t in_flight_ = 0;
+  std::vector<Told> told_;
+  std::optional<spi::Expectation> expectation_;
+};
+
+}  // namespace holdfast::core

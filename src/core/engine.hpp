@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/cell.hpp"
+#include "core/keeper.hpp"
+#include "core/random.hpp"
+#include "core/user_side.hpp"
+#include "holdfast/status.hpp"
+#include "spi/backend.hpp"
+
+namespace holdfast::core {
+
+struct EngineOptions {
+  ClientIdentity identity = {};
+  spi::Duration connect_timeout = std::chrono::seconds(5);
+  std::uint32_t local_turns = 64;  ///< at most 255
+  spi::Duration max_local_time = std::chrono::milliseconds(50);
+  Random::Seed seed = {1, 2, 3, 4};  ///< of claim ids and jitter
+};
+
+/// All state of one client: its cells, and what they share. Knows no thread, no clock but the loop's, and no store but
+/// through the backend interface; so the same code runs in a program and in the simulation.
+/// Everything is called under the monitor.
+class Engine final : public spi::ClaimEvents {
+ public:
+  Engine(spi::Loop& loop, UserSide& user, EngineOptions options);
+  ~Engine() override;
+
+  /// REQUIRES: called once, before anything else. (The backend needs the engine first: it tells it of events.)
+  void attach(std::unique_ptr<spi::Backend> backend) { backend_ = std::move(backend); }
+
+  /// The cell of `name`, made if there is none. Forgotten when it has nothing to do and nobody keep()s it.
+  Cell& cell(const LockName& name);
+  /// Destroys a cell. REQUIRES: it is idle, and nobody keeps it.
+  void forget(Cell& cell);
+  /// A cell has done what its close() had to do.
+  void cell_closed();
+
+  /// Gives everything back, closes the backend, then runs `done`; after `patience` in any case.
+  void close(spi::Duration patience, spi::Task done);
+  bool closing() const { return closing_; }
+
+  /// The store answered, or did not.
+  void contact(bool good);
+  bool contacted() const { return contact_ != Health::Contact::never; }
+  Health health() const;
+
+  spi::Loop& loop() { return loop_; }
+  spi::Claims& claims() { return backend_->claims(); }
+  spi::Backend& backend() { return *backend_; }
+  UserSide& user() { return user_; }
+  Keeper& keeper() { return keeper_; }
+  const EngineOptions& options() const { return options_; }
+  const std::shared_ptr<const ClientIdentity>& identity() const { return identity_; }
+  spi::ClaimId new_claim_id() { return {random_.next(), random_.next()}; }
+  /// `duration`, shortened by a random part of up to a half.
+  spi::Duration jittered(spi::Duration duration);
+
+  struct Counters {
+    std::uint64_t grants = 0;
+    std::uint64_t local_turns = 0;
+    std::uint64_t renewals = 0;
+    std::uint64_t failed_renewals = 0;
+    std::uint64_t lost = 0;
+  };
+  Counters& counters() { return counters_; }
+  /// Cells that exist: 0 when nothing is going on and nobody keeps a mutex.
+  std::size_t cells() const { return cells_.size(); }
+
+  // spi::ClaimEvents
+  void granted(const LockName& name, spi::ClaimId id, const spi::ClaimAnswer& answer) override;
+  void check(const LockName& name, spi::ClaimId id) override;
+
+ private:
+  Cell* find(const LockName& name);
+  void close_backend();
+
+  spi::Loop& loop_;
+  UserSide& user_;
+  EngineOptions options_;
+  std::shared_ptr<const ClientIdentity> identity_;
+  Random random_;
+  Keeper keeper_;
+  std::unique_ptr<spi::Backend> backend_;
+  std::unordered_map<std::string_view, std::unique_ptr<Cell>> cells_;  ///< by the name that the cell holds
+  Counters counters_;
+  Health::Contact contact_ = Health::Contact::never;
+  spi::Instant last_contact_ = {};
+  bool closing_ = false;
+  std::size_t cells_to_close_ = 0;
+  spi::Task closed_;
+  std::unique_ptr<spi::Timer> close_timer_;
+};
+
+}  // namespace holdfast::core

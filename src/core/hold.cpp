@@ -1,0 +1,88 @@
+#include "holdfast/hold.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/client_core.hpp"
+
+namespace holdfast {
+namespace {
+
+constexpr std::chrono::nanoseconds longest_extension = LockOptions::max_ttl;
+
+}  // namespace
+
+Hold& Hold::operator=(Hold&& other) noexcept {
+  Hold previous(std::move(*this));
+  core_ = std::move(other.core_);
+  record_ = std::move(other.record_);
+  return *this;
+}
+
+Hold::~Hold() {
+  if (!record_) return;
+  if (core_->forked()) {
+    core::bury(std::move(core_));
+  } else {
+    core_->release_without_waiting(*record_);
+  }
+}
+
+core::HoldRecord& Hold::record() const {
+  if (!record_) throw Error(Errc::not_held, "this Hold object stands for no lock: it is empty or was moved from");
+  return *record_;
+}
+
+const LockName& Hold::name() const { return *record().name; }
+
+Token Hold::token() const { return record().token; }
+
+HoldState Hold::state() const {
+  const core::HoldRecord& mine = record();
+  if (core_->forked()) return HoldState::lost;
+  return mine.state_at(spi::BootClock::now());
+}
+
+bool Hold::valid() const noexcept {
+  if (!record_ || core_->forked()) return false;
+  const HoldState state = record_->state_at(spi::BootClock::now());
+  return state == HoldState::held || state == HoldState::at_risk;
+}
+
+std::chrono::nanoseconds Hold::remaining() const {
+  const spi::Instant until = record().valid_until();
+  if (!valid()) return std::chrono::nanoseconds::zero();
+  return std::max(until - spi::BootClock::now(), std::chrono::nanoseconds::zero());
+}
+
+std::stop_token Hold::stop_token() const {
+  core::HoldRecord& mine = record();
+  return core_->inside([&] { return mine.stop_token(); });
+}
+
+void Hold::on_change(Callback callback) {
+  core::HoldRecord& mine = record();
+  core_->inside([&] { mine.on_change(std::move(callback), *core_); });
+}
+
+int Hold::lost_fd() const {
+  core::HoldRecord& mine = record();
+  const int descriptor = core_->inside([&] { return mine.lost_fd(); });
+  if (descriptor < 0) throw Error(Errc::exhausted, "no descriptor left for lost_fd(); raise the limit on open files");
+  return descriptor;
+}
+
+Released Hold::release() {
+  core::HoldRecord& mine = record();
+  return core_->release(mine);
+}
+
+void Hold::extend_by(std::chrono::nanoseconds duration) {
+  if (duration <= std::chrono::nanoseconds::zero() || duration > longest_extension) {
+    throw Error(Errc::invalid_argument, "a lease can be extended by more than zero and at most 30 days");
+  }
+  core::HoldRecord& mine = record();
+  core_->extend(mine, duration);
+}
+
+}  // namespace holdfast

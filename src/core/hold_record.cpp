@@ -1,0 +1,101 @@
+#include "core/hold_record.hpp"
+
+#include <sys/eventfd.h>
+
+#include <mutex>
+#include <utility>
+
+#include "core/file_descriptor.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+/// Calls a user's callback with one state at a time and never with an older one after a newer one, although several
+/// threads may want to. Not under the monitor, and so with a mutex of its own.
+class Listener {
+ public:
+  explicit Listener(std::function<void(HoldState)> callback) : callback_(std::move(callback)) {}
+
+  void call(std::uint64_t sequence, HoldState state) {
+    const std::scoped_lock lock(mutex_);
+    if (sequence <= last_) return;
+    last_ = sequence;
+    callback_(state);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t last_ = 0;
+  const std::function<void(HoldState)> callback_;
+};
+
+}  // namespace
+
+struct HoldRecord::Signals {
+  std::stop_source stop;
+  std::shared_ptr<Listener> listener;
+  std::uint64_t told = 0;
+  FileDescriptor lost_fd;
+};
+
+HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token, spi::Instant now)
+    : name(std::move(its_name)), token(its_token), granted_at(now), cell_(&cell) {}
+
+HoldRecord::~HoldRecord() = default;
+
+HoldState HoldRecord::state_at(spi::Instant now) const {
+  const HoldState state = state_.load(std::memory_order_acquire);
+  const bool live = state == HoldState::held || state == HoldState::at_risk;
+  return live && now >= valid_until() ? HoldState::lost : state;
+}
+
+void HoldRecord::set_at_risk(bool at_risk, UserSide& user) {
+  const HoldState state = at_risk ? HoldState::at_risk : HoldState::held;
+  if (cell_ == nullptr || state_.load(std::memory_order_relaxed) == state) return;
+  state_.store(state, std::memory_order_release);
+  tell(state, user);
+}
+
+void HoldRecord::end(HoldState last, UserSide& user) {
+  if (cell_ == nullptr) return;
+  cell_ = nullptr;
+  state_.store(last, std::memory_order_release);
+  if (last == HoldState::lost) tell(last, user);
+}
+
+std::stop_token HoldRecord::stop_token() { return signals().stop.get_token(); }
+
+void HoldRecord::on_change(std::function<void(HoldState)> callback, UserSide& user) {
+  signals().listener = callback ? std::make_shared<Listener>(std::move(callback)) : nullptr;
+  if (state_.load(std::memory_order_relaxed) == HoldState::lost) tell(HoldState::lost, user);
+}
+
+int HoldRecord::lost_fd() {
+  Signals& made = signals();
+  if (!made.lost_fd) {
+    const bool lost = state_.load(std::memory_order_relaxed) == HoldState::lost;
+    made.lost_fd = FileDescriptor(::eventfd(lost ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+  }
+  return made.lost_fd.get();
+}
+
+HoldRecord::Signals& HoldRecord::signals() {
+  if (!signals_) {
+    signals_ = std::make_unique<Signals>();
+    if (state_.load(std::memory_order_relaxed) == HoldState::lost) signals_->stop.request_stop();
+  }
+  return *signals_;
+}
+
+/// Stop-callbacks are the user's code: they must not run under the monitor, nor may they hold up other holds'.
+void HoldRecord::tell(HoldState state, UserSide& user) {
+  if (!signals_) return;
+  const bool lost = state == HoldState::lost;
+  if (lost && signals_->lost_fd) ::eventfd_write(signals_->lost_fd.get(), 1);
+  if (lost) user.run([stop = signals_->stop]() mutable { stop.request_stop(); });
+  if (!signals_->listener) return;
+  user.run([listener = signals_->listener, sequence = ++signals_->told, state] { listener->call(sequence, state); });
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "core/user_side.hpp"
+#include "holdfast/hold.hpp"
+#include "holdfast/token.hpp"
+#include "spi/instant.hpp"
+
+namespace holdfast::core {
+
+class Cell;
+
+/// One hold, shared by the user's Hold and by the cell that grants it.
+///
+/// `name`, `token` and `granted_at` never change. `state` and `valid_until` are written under the monitor and read anywhere.
+/// The rest is touched under the monitor only.
+class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
+ public:
+  HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token, spi::Instant now);
+  ~HoldRecord();
+
+  const std::shared_ptr<const LockName> name;
+  const Token token;
+  const spi::Instant granted_at;
+
+  /// The truth at `now`, whatever anybody has noticed so far.
+  HoldState state_at(spi::Instant now) const;
+  spi::Instant valid_until() const {
+    return spi::Instant(spi::Duration(valid_until_.load(std::memory_order_acquire)));
+  }
+
+  // Under the monitor.
+
+  /// Null once the hold has ended.
+  Cell* cell() const { return cell_; }
+  void extend_until(spi::Instant instant) {
+    valid_until_.store(instant.time_since_epoch().count(), std::memory_order_release);
+  }
+  /// Moves between held and at_risk.
+  void set_at_risk(bool at_risk, UserSide& user);
+  /// Ends the hold: nothing changes afterwards. Tells the user if it is lost.
+  void end(HoldState last, UserSide& user);
+
+  std::stop_token stop_token();
+  void on_change(std::function<void(HoldState)> callback, UserSide& user);
+  /// -1 with errno if there are no descriptors left.
+  int lost_fd();
+
+ private:
+  /// What few holds need: made when first asked for.
+  struct Signals;
+  Signals& signals();
+  void tell(HoldState state, UserSide& user);
+
+  std::atomic<HoldState> state_{HoldState::held};
+  std::atomic<spi::Duration::rep> valid_until_{0};
+  Cell* cell_;
+  std::unique_ptr<Signals> signals_;
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "spi/claims.hpp"
+#include "spi/instant.hpp"
+
+namespace holdfast::core {
+
+/// What is known of one claim's lease, and what follows from it. Pure: time comes in.
+///
+/// V, the local deadline, is when the lease was certainly running, plus the lease, less an allowance for clocks whose
+/// rates differ. It only moves forward, and only by what the store acknowledged.
+class Lease {
+ public:
+  /// A lease of `ttl`, not yet acknowledged.
+  explicit Lease(spi::milliseconds ttl = {}) : ttl_(ttl) {}
+
+  /// The store acknowledged that `length` ran from `armed_at` on.
+  void armed(spi::Instant armed_at, spi::milliseconds length);
+
+  bool acknowledged() const { return valid_until_ != spi::Instant::min(); }
+  /// V.
+  spi::Instant valid_until() const { return valid_until_; }
+  /// When to renew: a third of the ttl after the last acknowledgement. Rounded down to a coarse grid, so that claims
+  /// that were armed at about the same time are renewed in the same batch.
+  spi::Instant renewal_due() const;
+
+  spi::milliseconds ttl() const { return ttl_; }
+
+ private:
+  spi::milliseconds ttl_;
+  spi::Instant armed_at_ = spi::Instant::min();
+  spi::Instant valid_until_ = spi::Instant::min();
+};
+
+/// The part of a lease that is given away because two clocks may differ in rate: 1 % and 2 ms.
+constexpr spi::Duration drift_allowance(spi::milliseconds lease) {
+  return spi::Duration(lease) / 100 + std::chrono::milliseconds(2);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "core/cell_handle.hpp"
+#include "core/thread_holds.hpp"
+
+namespace holdfast::core {
+
+/// What all lock types share: from an answer to a Hold, an empty result, or an exception.
+
+/// Empty if busy or timed out; throws for everything else.
+std::optional<Hold> try_acquire(const CellHandle& handle, const LockOptions& options, spi::Duration wait,
+                                const std::stop_token& stop);
+
+/// Waits as long as it takes; throws if it cannot be had.
+Hold acquire(const CellHandle& handle, const LockOptions& options, const std::stop_token& stop);
+
+/// This thread's entry for the lock; reports to the error hook if there is none.
+ThreadHolds::Entry* entry_to_unlock(const CellHandle& handle) noexcept;
+
+/// This thread's hold; throws Errc::not_held if it has none.
+const Hold& hold_of_this_thread(const CellHandle& handle);
+
+}  // namespace holdfast::core

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <sys/epoll.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/file_descriptor.hpp"
+#include "core/intrusive_list.hpp"
+#include "core/parker.hpp"
+#include "core/workers.hpp"
+#include "spi/deadline_heap.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::core {
+
+/// The loop of a real program: one mutex guards all state of a client, and any thread may enter.
+///
+/// A thread that waits for the store does the reading itself, so that an uncontended lock() costs no thread hop. Reading
+/// is a *role* that at most one waiting thread has; when it leaves, it summons another. The role is a hint and not a
+/// right: a background thread owns the timers, reads for the client's own upkeep whoever has the role, and reads for
+/// everybody while no blocked thread is there to do it. So renewals never depend on a user's thread.
+///
+/// Who reads (polls the shared epoll set):
+/// | somebody waits for the store      | who                                                   |
+/// |-----------------------------------|-------------------------------------------------------|
+/// | a blocked thread                  | that thread, or another blocked one                   |
+/// | only asynchronous callers         | the background thread                                 |
+/// | the keeper waits for renewals     | the background thread, and whoever else reads         |
+/// Threads that wait for another thread of the same client sleep on their Parker and read nothing.
+class Monitor final : public spi::Loop {
+ public:
+  /// A thread that is blocked inside the monitor, or about to be.
+  class Waiter : public ListNode<Waiter> {
+   private:
+    friend class Monitor;
+    enum class State { running, parked, summoned, reading };
+    State state_ = State::running;
+    bool done_ = false;
+    Parker* parker_ = nullptr;
+  };
+
+  /// The calling thread is inside the monitor while this exists (and not after wait()).
+  class Section {
+   public:
+    explicit Section(Monitor& monitor) : monitor_(monitor) { monitor_.mutex_.lock(); }
+    ~Section() {
+      if (inside_) monitor_.leave();
+    }
+    Section(const Section&) = delete;
+    Section& operator=(const Section&) = delete;
+
+    /// Blocks until complete(waiter), and leaves the monitor.
+    void wait(Waiter& waiter) {
+      monitor_.wait(waiter);
+      inside_ = false;
+    }
+
+   private:
+    Monitor& monitor_;
+    bool inside_ = true;
+  };
+
+  /// Throws Error (Errc::exhausted) if the process has no descriptors or threads left. REQUIRES: `workers` outlives it.
+  explicit Monitor(Workers& workers);
+  /// REQUIRES: stopped.
+  ~Monitor() override;
+
+  /// Under the monitor: lets a blocked thread return. Once per waiter.
+  void complete(Waiter& waiter);
+
+  /// Ends the background thread; no timer fires any more. From outside the monitor.
+  void stop();
+
+  // spi::Loop
+  spi::Instant now() const override { return spi::BootClock::now(); }
+  void defer(spi::Task task) override { deferred_.push_back(std::move(task)); }
+  void post(spi::Task task) override;
+  void watch(int descriptor, Ready wanted, ReadyHandler handler) override;
+  void unwatch(int descriptor) override;
+  void run_blocking(spi::Task work, spi::Task done) override;
+
+ private:
+  struct Watch {
+    std::uint32_t generation;
+    ReadyHandler handler;
+  };
+  enum WakeReason : std::uint32_t { completed = 1, take_the_role = 2 };
+
+  // spi::Loop
+  void arm(spi::Timer& timer) override;
+  void disarm(spi::Timer& timer) override { timers_.erase(timer); }
+  void expect(bool by_user, int change) override;
+
+  void wait(Waiter& waiter);
+  void read_for(Waiter& waiter);
+  void leave();
+  void run_deferred();
+  void run_due_timers();
+  void pass_the_role();
+  bool background_should_read() const;
+
+  void background();
+  void read_ready(int timeout_ms);
+  void dispatch(const epoll_event* events, int count);
+  void set_timer_descriptor(spi::Instant due);
+
+  Workers& workers_;
+  FileDescriptor epoll_;
+  FileDescriptor wake_reader_;      ///< in the epoll set: ends the reading thread's epoll_wait
+  FileDescriptor wake_background_;  ///< for the background thread alone
+  FileDescriptor timer_;
+
+  std::mutex mutex_;  ///< guards everything below, up to the inbox
+  std::vector<spi::Task> deferred_;
+  std::size_t deferred_done_ = 0;
+  bool running_deferred_ = false;
+  spi::DeadlineHeap<spi::Timer> timers_;
+  spi::Instant timer_set_for_ = spi::Instant::max();
+  std::unordered_map<int, std::shared_ptr<Watch>> watches_;
+  std::uint32_t next_generation_ = 0;
+
+  IntrusiveList<Waiter> parked_;
+  std::vector<std::pair<Parker*, WakeReason>> wakes_;  ///< due when the mutex is free
+  int user_expectations_ = 0;
+  int upkeep_expectations_ = 0;
+  bool role_taken_ = false;
+  bool role_offered_ = false;
+  bool background_reads_ = false;   ///< it is polling the epoll set now
+  bool background_called_ = false;  ///< it has been told to look up
+  bool stopping_ = false;
+
+  std::mutex inbox_mutex_;  ///< guards inbox_ alone; taken last
+  std::vector<spi::Task> inbox_;
+  std::atomic<bool> inbox_filled_{false};
+  std::atomic<bool> reader_asleep_{false};  ///< a thread with the role is in epoll_wait
+
+  std::thread background_;
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,62 @@
+#include "holdfast/mutex.hpp"
+
+#include <utility>
+
+#include "core/lockable.hpp"
+
+namespace holdfast {
+
+using core::ThreadHolds;
+
+Mutex::Mutex(Client& client, LockName name, LockOptions options) : options_(std::move(options)) {
+  core::check(options_);
+  cell_ = std::make_unique<core::CellHandle>(client.core_, std::move(name));
+}
+
+Mutex::~Mutex() = default;
+
+void Mutex::lock(std::stop_token stop) {
+  const std::uint64_t serial = cell_->cell().serial;
+  if (ThreadHolds::mine().find(serial) != nullptr) {
+    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            "this thread holds lock '" + name().text() + "' already");
+  }
+  ThreadHolds::mine().add(serial, core::acquire(*cell_, options_, stop));
+}
+
+bool Mutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
+
+bool Mutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
+  const std::uint64_t serial = cell_->cell().serial;
+  const bool mine_already = ThreadHolds::mine().find(serial) != nullptr;
+  if (mine_already && wait <= std::chrono::nanoseconds::zero()) return false;
+  auto hold = core::try_acquire(*cell_, options_, wait, stop);
+  if (!hold) return false;
+  ThreadHolds::mine().add(serial, std::move(*hold));
+  return true;
+}
+
+void Mutex::unlock() noexcept {
+  if (ThreadHolds::Entry* const entry = core::entry_to_unlock(*cell_)) ThreadHolds::mine().take(*entry);
+}
+
+const Hold& Mutex::hold() const { return core::hold_of_this_thread(*cell_); }
+
+Hold Mutex::acquire(std::stop_token stop) { return core::acquire(*cell_, options_, stop); }
+
+std::optional<Hold> Mutex::try_acquire() { return try_acquire_within(std::chrono::nanoseconds::zero(), {}); }
+
+std::optional<Hold> Mutex::try_acquire_within(std::chrono::nanoseconds wait, std::stop_token stop) {
+  if (wait < std::chrono::nanoseconds::zero()) {
+    throw Error(Errc::invalid_argument, "a wait for lock '" + name().text() + "' must not be negative; zero tries once");
+  }
+  return core::try_acquire(*cell_, options_, wait, stop);
+}
+
+void Mutex::async_acquire(AcquireCallback callback, std::stop_token stop) {
+  cell_->core().async_acquire(cell_->cell(), options_, std::move(callback), std::move(stop));
+}
+
+const LockName& Mutex::name() const noexcept { return cell_->name(); }
+
+}  // namespace holdfast

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/hold_record.hpp"
+#include "core/intrusive_list.hpp"
+#include "holdfast/options.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::core {
+
+/// One call that wants a lock: it stands in a cell's line until it is answered. Lives with its caller (on the stack of
+/// a blocked thread, on the heap of an asynchronous one), which keeps it until `done` has run.
+struct Request : ListNode<Request> {
+  using Answer = spi::Result<std::shared_ptr<HoldRecord>>;
+
+  /// REQUIRES: `options` outlives the request.
+  Request(const LockOptions& how, spi::WhenBusy busy, spi::Instant until, spi::Callback<void(Answer)> on_answer)
+      : options(how), when_busy(busy), deadline(until), done(std::move(on_answer)) {}
+
+  const LockOptions& options;
+  const spi::WhenBusy when_busy;
+  const spi::Instant deadline;
+  /// Runs exactly once, under the monitor, when the request is no longer in any line.
+  spi::Callback<void(Answer)> done;
+
+  // The cell's notes.
+  spi::Instant entered_at = {};
+  std::optional<spi::Timer> timer;
+};
+
+}  // namespace holdfast::core

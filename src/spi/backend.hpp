@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "holdfast/status.hpp"
+#include "spi/administration.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+#include "spi/registers.hpp"
+#include "spi/url.hpp"
+
+namespace holdfast::spi {
+
+/// One client's connection to one store. Everything runs under the client's monitor, so an implementation names no
+/// thread and no mutex. What a store cannot do, its traits say and the call refuses with Errc::unsupported.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual Claims& claims() = 0;
+  virtual Registers& registers() = 0;
+  virtual Administration& administration() = 0;
+  virtual StoreTraits traits() const = 0;
+
+  /// Answers everything that is still unanswered (Errc::closed), then runs `done`. Nothing is called afterwards.
+  virtual void close(Done<> done) = 0;
+};
+
+/// What a backend is made from. All of it outlives the backend.
+struct BackendContext {
+  Loop& loop;
+  ClaimEvents& events;
+};
+
+/// How the backend for a URL scheme is found. One object per backend, of static lifetime.
+struct BackendFactory {
+  std::string_view name;
+  std::span<const std::string_view> schemes;
+  /// Contacts nobody yet. Throws Error (Errc::bad_url) that says what is wrong.
+  std::unique_ptr<Backend> (*open)(const Url& url, const BackendContext& context);
+};
+
+/// The backends that this library was built with (src/backends/registry.cpp.in).
+std::span<const BackendFactory* const> built_in_backends();
+
+}  // namespace holdfast::spi

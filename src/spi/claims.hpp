@@ -1,0 +1,130 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "holdfast/name.hpp"
+#include "holdfast/status.hpp"
+#include "spi/instant.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::spi {
+
+using std::chrono::milliseconds;
+
+/// A claim's identity: random, chosen by the client, so that a request can be repeated after a lost reply.
+/// Whoever knows it can release the claim: never shown.
+struct ClaimId {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend auto operator<=>(const ClaimId&, const ClaimId&) = default;
+};
+
+/// How much of the name is wanted. Exclusive claims exclude everybody; shared ones only exclusive ones; `permits`
+/// claims take k of n. Exclusive and shared claims stand in one line; permits are another thing of the same name.
+struct Mode {
+  ClaimMode kind = ClaimMode::exclusive;
+  std::uint32_t permits = 1;  ///< k
+  std::uint32_t limit = 1;    ///< n
+  friend bool operator==(const Mode&, const Mode&) = default;
+};
+
+enum class WhenBusy { refuse, wait };
+
+/// A request to stand in the line of `name`.
+struct ClaimRequest {
+  const LockName& name;  ///< valid until Done has run
+  ClaimId id;
+  Mode mode = {};
+  milliseconds lease = {};
+  WhenBusy when_busy = WhenBusy::wait;
+  /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands.
+  std::optional<ClaimId> replaces = {};
+  /// Who claims and why, for listings. The client's identity is the same object in every request.
+  std::shared_ptr<const ClientIdentity> client = {};
+  std::string reason = {};
+};
+
+/// A claim that exists, or did.
+struct ClaimRef {
+  const LockName& name;  ///< valid until Done has run
+  ClaimId id;
+  milliseconds lease = {};  ///< renew: the store makes it last at least this long from now, and never shortens it
+};
+
+/// How long one request about a claim may stay unanswered before the backend fails it (Errc::in_doubt).
+constexpr Duration patience(milliseconds lease) {
+  return std::min(Duration(lease) / 6, Duration(std::chrono::seconds(1)));
+}
+
+/// What the store says of one claim.
+struct ClaimAnswer {
+  enum class Standing {
+    granted,  ///< its turn has come
+    waiting,  ///< it stands in the line
+    absent,   ///< there is no such claim: refused, expired, withdrawn, broken
+  };
+
+  Standing standing = Standing::absent;
+  /// granted: the store's number of this grant, larger than of any earlier grant of the name, and below 2^56.
+  /// waiting: the same, where the store fixes it on joining the line; else 0.
+  std::uint64_t number = 0;
+  /// The lease the store really gave, at least what was asked for.
+  milliseconds lease = {};
+  /// The claim's lease is certain to run for `lease` from here on: when the request was sent, or earlier where the store
+  /// proves less (ZooKeeper, etcd). Never when the reply came. Instant::min() in pushed answers: nothing new was proved.
+  Instant armed_at = Instant::min();
+  /// waiting: how many claims stand before it, holders included.
+  std::uint32_t place = 0;
+  /// waiting: ask again after at most this long, even if nothing is heard. Polling stores: their interval. Others, for
+  /// the first in line: when the holder's lease ends. Zero: the next renewal is soon enough.
+  milliseconds check_after = {};
+  /// granted: somebody asks the holder to let go, for this reason.
+  std::optional<std::string> asked_to_release = {};
+};
+
+/// What happened to a claim without being asked about; the core implements it. Called under the monitor, outside of
+/// any call to the store. All of it may be lost, repeated or late.
+class ClaimEvents {
+ public:
+  virtual ~ClaimEvents() = default;
+  /// The store granted a waiting claim and told us all about it (armed_at is Instant::min()).
+  virtual void granted(const LockName& name, ClaimId id, const ClaimAnswer& answer) = 0;
+  /// Something may have changed for the claim: ask now. A hint, never a grant.
+  virtual void check(const LockName& name, ClaimId id) = 0;
+};
+
+/// The claims of one client in a store. Every request is answered within patience(lease), or fails then; what happens later is told through ClaimEvents. Requests are executed in the order in which they were made, as far
+/// as the connection holds.
+class Claims {
+ public:
+  virtual ~Claims() = default;
+
+  /// Joins the line, or is refused (`absent`) when busy. Repeating an id finds the claim where it stands and re-arms
+  /// its lease.
+  virtual void acquire(const ClaimRequest& request, Done<ClaimAnswer> done) = 0;
+
+  /// Lets go of a grant, or leaves the line. True if the claim was there. Never touches another claim.
+  virtual void release(const ClaimRef& claim, Done<bool> done) = 0;
+
+  /// Keeps claims alive, held or waiting, in as few round trips as the store allows, and says where each of them
+  /// stands. Never re-creates one that is gone. Answers in the order of `claims`.
+  virtual void renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) = 0;
+
+  /// Makes a granted exclusive claim shared, without a gap.
+  virtual void downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) = 0;
+};
+
+}  // namespace holdfast::spi
+
+template <>
+struct std::hash<holdfast::spi::ClaimId> {
+  std::size_t operator()(const holdfast::spi::ClaimId& id) const noexcept { return id.high ^ id.low; }
+};

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+
+namespace holdfast::spi {
+
+/// Time on CLOCK_BOOTTIME: steady, the same in all processes of a host, and it runs on while the machine sleeps.
+struct BootClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<BootClock>;
+  static constexpr bool is_steady = true;
+  static time_point now() noexcept;
+};
+
+using Instant = BootClock::time_point;
+using Duration = std::chrono::nanoseconds;
+
+/// `instant + duration`, or the end of time.
+constexpr Instant saturating_add(Instant instant, Duration duration) {
+  if (duration > Duration::zero() && instant > Instant::max() - duration) return Instant::max();
+  return instant + duration;
+}
+
+}  // namespace holdfast::spi

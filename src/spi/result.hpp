@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cassert>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "holdfast/error.hpp"
+#include "spi/callback.hpp"
+
+namespace holdfast::spi {
+
+/// Why a request failed. `Errc::unreachable` promises that nothing happened, `Errc::in_doubt` that it may have.
+struct Failure {
+  Errc code;
+  std::string detail = {};  ///< for people; never a secret
+};
+
+/// Whether the same request may be sent again after `code`.
+constexpr bool is_retryable(Errc code) {
+  return code == Errc::unreachable || code == Errc::in_doubt || code == Errc::exhausted;
+}
+
+struct Nothing {};
+
+/// A value, or why there is none.
+template <class T = Nothing>
+class Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
+
+  bool ok() const noexcept { return state_.index() == 0; }
+  /// REQUIRES: ok().
+  T& value() { return std::get<0>(state_); }
+  const T& value() const { return std::get<0>(state_); }
+  /// REQUIRES: !ok().
+  Failure& failure() { return std::get<1>(state_); }
+  const Failure& failure() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+/// Runs exactly once, under the monitor, and never inside the call that took it.
+template <class T = Nothing>
+using Done = Callback<void(Result<T>)>;
+
+}  // namespace holdfast::spi
