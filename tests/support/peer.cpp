@@ -1,0 +1,140 @@
+#include "support/peer.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <stop_token>
+#include <system_error>
+
+#include "support/eventually.hpp"
+
+namespace holdfast::test {
+
+std::string Peer::ask(const std::string& command) {
+  send(command);
+  return receive();
+}
+
+std::string Peer::receive() { return receive(patience).value_or("no answer"); }
+
+ThreadPeer::ThreadPeer(const std::string& url)
+    : thread_([this, url](const std::stop_token& stop) { run(stop, url); }) {}
+
+ThreadPeer::~ThreadPeer() { leave(); }
+
+void ThreadPeer::run(const std::stop_token& stop, const std::string& url) {
+  Worker worker(url);
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return !commands_.empty(); })) {
+    const std::string command = std::move(commands_.front());
+    commands_.pop_front();
+    lock.unlock();
+    std::string answer = worker.answer(command);
+    lock.lock();
+    answers_.push_back(std::move(answer));
+    changed_.notify_all();
+  }
+  lock.unlock();
+}
+
+void ThreadPeer::send(const std::string& command) {
+  const std::scoped_lock lock(mutex_);
+  commands_.push_back(command);
+  changed_.notify_all();
+}
+
+std::optional<std::string> ThreadPeer::receive(std::chrono::milliseconds bound) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, bound, [this] { return !answers_.empty(); })) return std::nullopt;
+  std::string answer = std::move(answers_.front());
+  answers_.pop_front();
+  return answer;
+}
+
+void ThreadPeer::leave() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+ProcessPeer::ProcessPeer(const std::string& url) {
+  std::array<int, 2> ends = {};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string name = "holdfast-worker";
+  std::string mode(worker_argument);
+  std::array<char*, 3> arguments = {name.data(), mode.data(), nullptr};
+  const int error = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  socket_ = ends[0];
+  if (error != 0) throw std::system_error(error, std::generic_category(), "posix_spawn");
+  send(url);  // not an argument: others can read those
+}
+
+ProcessPeer::~ProcessPeer() {
+  kill();
+  close(socket_);
+}
+
+void ProcessPeer::send(const std::string& command) {
+  const std::string line = command + "\n";
+  // Short lines: they fit into the socket's buffer. A worker that has died shows when its answer is missing.
+  static_cast<void>(::send(socket_, line.data(), line.size(), MSG_NOSIGNAL));
+}
+
+std::optional<std::string> ProcessPeer::receive(std::chrono::milliseconds bound) {
+  const auto deadline = std::chrono::steady_clock::now() + bound;
+  while (true) {
+    if (const auto end = received_.find('\n'); end != std::string::npos) {
+      std::string answer = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      return answer;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd wanted = {.fd = socket_, .events = POLLIN, .revents = 0};
+    if (left.count() <= 0 || poll(&wanted, 1, static_cast<int>(left.count())) <= 0) return std::nullopt;
+    std::array<char, 4096> buffer;
+    const auto bytes = read(socket_, buffer.data(), buffer.size());
+    if (bytes <= 0) return std::nullopt;
+    received_.append(buffer.data(), static_cast<std::size_t>(bytes));
+  }
+}
+
+void ProcessPeer::leave() {
+  shutdown(socket_, SHUT_WR);
+  reap();
+}
+
+void ProcessPeer::kill() {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+  reap();
+}
+
+void ProcessPeer::pause() {
+  ::kill(pid_, SIGSTOP);
+  int status = 0;
+  waitpid(pid_, &status, WUNTRACED);
+}
+
+void ProcessPeer::resume() { ::kill(pid_, SIGCONT); }
+
+void ProcessPeer::reap() {
+  if (pid_ <= 0) return;
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+}
+
+}  // namespace holdfast::test

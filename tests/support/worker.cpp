@@ -1,0 +1,108 @@
+#include "support/worker.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+#include "holdfast/error.hpp"
+#include "holdfast/mutex.hpp"
+#include "support/eventually.hpp"
+#include "support/peer.hpp"
+
+namespace holdfast::test {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+const char* word_for(Released outcome) {
+  switch (outcome) {
+    case Released::released: return "released";
+    case Released::not_held: return "not_held";
+    case Released::in_doubt: return "in_doubt";
+  }
+  return "?";
+}
+
+/// Reads, lets others in, writes back: loses updates unless somebody excludes the others.
+void add_one(const std::string& file) {
+  std::uint64_t number = 0;
+  std::ifstream(file) >> number;
+  std::this_thread::yield();
+  std::ofstream(file, std::ios::trunc) << number + 1;
+}
+
+}  // namespace
+
+Worker::Worker(const std::string& url) : client_(url, {.label = "worker"}) {}
+
+std::string Worker::answer(const std::string& command) {
+  try {
+    return execute(command);
+  } catch (const Error& error) {
+    return "error " + std::to_string(static_cast<int>(error.errc())) + " " + error.what();
+  }
+}
+
+std::string Worker::execute(const std::string& command) {
+  std::istringstream words(command);
+  std::string verb;
+  std::string name;
+  words >> verb >> name;
+
+  if (verb == "acquire") {
+    std::int64_t ttl = 0;
+    std::int64_t wait = 0;
+    words >> ttl >> wait;
+    Mutex mutex(client_, name, {.ttl = milliseconds(ttl), .reason = "worker"});
+    auto hold = mutex.try_acquire_for(milliseconds(wait));
+    if (!hold) return "timed_out";
+    const Token token = hold->token();
+    holds_.insert_or_assign(name, std::move(*hold));
+    return "granted " + to_string(token);
+  }
+  if (verb == "release") return word_for(holds_.at(name).release());
+  if (verb == "valid") return holds_.at(name).valid() ? "yes" : "no";
+  if (verb == "await_loss") {
+    const auto stop = holds_.at(name).stop_token();
+    return eventually([&] { return stop.stop_requested(); }) ? "lost" : "held";
+  }
+  if (verb == "holders") {
+    const auto status = client_.show(name);
+    return std::to_string(status ? status->holders.size() : 0);
+  }
+  if (verb == "count") {
+    std::string file;
+    int rounds = 0;
+    words >> file >> rounds;
+    Mutex mutex(client_, name);
+    for (int round = 0; round < rounds; ++round) {
+      const std::scoped_lock lock(mutex);
+      add_one(file);
+    }
+    return "counted";
+  }
+  if (verb == "identity") return client_.identity().id;
+  throw std::invalid_argument("a worker does not know the command '" + command + "'");
+}
+
+bool is_worker(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == worker_argument; }
+
+void run_worker() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::string line;
+  std::getline(std::cin, line);
+  Worker worker(line);
+  while (std::getline(std::cin, line)) std::cout << worker.answer(line) << std::endl;
+  _exit(0);
+}
+
+}  // namespace holdfast::test

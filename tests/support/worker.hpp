@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "holdfast/client.hpp"
+#include "holdfast/hold.hpp"
+
+namespace holdfast::test {
+
+/// A client that is driven by lines of text, so that one and the same case can have it on another thread or in
+/// another process (support/peer.hpp). Not thread-safe.
+///
+/// | command                        | answer                                                            |
+/// |--------------------------------|-------------------------------------------------------------------|
+/// | `acquire NAME TTL_MS WAIT_MS`  | `granted TOKEN`, `timed_out`                                      |
+/// | `release NAME`                 | `released`, `not_held`, `in_doubt`                                |
+/// | `valid NAME`                   | `yes`, `no`                                                       |
+/// | `await_loss NAME`              | `lost`, or `held` when that has not happened after a long time    |
+/// | `holders NAME`                 | how many the store lists                                          |
+/// | `count NAME FILE ROUNDS`       | `counted`: adds 1 to the number in FILE, ROUNDS times, under NAME |
+/// | `identity`                     | the client's id                                                   |
+///
+/// NAME and FILE are words. Every command may answer `error CODE MESSAGE` instead, and none waits for ever.
+class Worker {
+ public:
+  explicit Worker(const std::string& url);
+
+  std::string answer(const std::string& command);
+
+ private:
+  std::string execute(const std::string& command);
+
+  Client client_;
+  std::map<std::string, Hold> holds_;
+};
+
+/// Whether this program was started as a worker by support/peer.hpp.
+bool is_worker(int argc, char** argv);
+/// The main() of such a program: the URL and then commands on standard input, answers on standard output. Ends,
+/// without giving anything back, at the end of the input.
+[[noreturn]] void run_worker();
+
+}  // namespace holdfast::test

@@ -1,0 +1,274 @@
+#include "core/claim.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/scripted_engine.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using spi::Failure;
+using spi::Instant;
+
+HoldState state(ScriptedEngine& client, Call& call) { return call.hold().state_at(client.loop.now()); }
+
+TEST(Claim, CountsItsLeaseFromWhenItWasArmedLessTheDrift) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const Instant sent = client.loop.now();
+  client.loop.advance(100ms);
+  client.answer(client.store->next_acquire(), ScriptedEngine::granted(7, sent));
+  EXPECT_EQ(call->hold().valid_until(), sent + 3s - 30ms - 2ms);
+}
+
+TEST(Claim, IsRenewedAfterAThirdOfItsLease) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(800ms);
+  EXPECT_TRUE(client.store->renews.empty());
+  client.loop.advance(200ms);
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  client.answer(client.store->next_renew(), std::vector{client.granted(7)});
+  EXPECT_EQ(call->hold().valid_until(), client.loop.now() + 3s - 32ms);
+}
+
+TEST(Claim, IsRenewedTogetherWithOthers) {
+  ScriptedEngine client;
+  std::vector<std::unique_ptr<Call>> calls;
+  for (const char* name : {"a", "b", "c"}) {
+    calls.push_back(client.call(name));
+    client.answer(client.store->next_acquire(), client.granted(7));
+  }
+  client.loop.advance(1s);
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  EXPECT_EQ(client.store->renews.front().ids.size(), 3U);
+}
+
+TEST(Claim, IsAtRiskAfterAFailedRenewalAndHeldAgainAfterAGoodOne) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  client.answer(client.store->next_renew(), Failure{Errc::in_doubt, {}});
+  EXPECT_EQ(state(client, *call), HoldState::at_risk);
+
+  client.loop.advance(500ms);
+  client.answer(client.store->next_renew(), std::vector{client.granted(7)});
+  EXPECT_EQ(state(client, *call), HoldState::held);
+}
+
+TEST(Claim, IsLostAtVWithoutAnAnswer) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  const Instant valid_until = call->hold().valid_until();
+  client.loop.advance(valid_until - client.loop.now() - 1ns);
+  EXPECT_NE(state(client, *call), HoldState::lost);
+  client.loop.advance(1ns);
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+  EXPECT_EQ(call->hold().cell(), nullptr) << "noticed, not only true";
+  EXPECT_EQ(client.store->releases.size(), 1U) << "the store may still have it";
+}
+
+TEST(Claim, StaysDeadWhenALateRenewalSucceeds) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  auto renewal = client.store->next_renew();
+  client.loop.advance(2s);
+  client.answer(std::move(renewal), std::vector{client.granted(7)});
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+}
+
+TEST(Claim, IsLostWhenTheStoreHasItNoMore) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  client.answer(client.store->next_renew(), std::vector{ScriptedEngine::absent()});
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+  EXPECT_TRUE(client.store->releases.empty());
+}
+
+TEST(Claim, IsLostWhenItWasGrantedAnewMeanwhile) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  client.answer(client.store->next_renew(), std::vector{client.granted(9)});
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+}
+
+TEST(Claim, DoesNotBelieveAGrantThatIsOlderThanItsLease) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const Instant sent = client.loop.now();
+  client.loop.advance(3s);
+  client.answer(client.store->next_acquire(), ScriptedEngine::granted(7, sent));
+  EXPECT_FALSE(call->answer);
+  ASSERT_EQ(client.store->renews.size(), 1U) << "asks whether it is still there";
+  client.answer(client.store->next_renew(), std::vector{ScriptedEngine::absent()});
+  EXPECT_EQ(client.store->acquires.size(), 1U);
+}
+
+TEST(Claim, TakesAPushedGrantWithTheLeaseItLastRenewed) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
+  const Instant armed = client.loop.now();
+  client.answer(client.store->next_acquire(), client.waiting());
+  client.loop.advance(500ms);
+
+  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  ASSERT_TRUE(call->held());
+  EXPECT_EQ(call->hold().valid_until(), armed + 3s - 32ms);
+}
+
+TEST(Claim, OnlyChecksAPushThatOvertookTheAcknowledgement) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
+  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  EXPECT_FALSE(call->answer);
+  client.answer(client.store->next_acquire(), client.waiting());
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  client.answer(client.store->next_renew(), std::vector{client.granted(7)});
+  EXPECT_TRUE(call->held());
+}
+
+TEST(Claim, TreatsAHintAsAQuestionAndNotAsAGrant) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
+  client.answer(client.store->next_acquire(), client.waiting());
+  client.engine.check("a", id);
+  client.loop.run();
+  EXPECT_FALSE(call->answer);
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  client.engine.check("a", id);
+  client.answer(client.store->next_renew(), std::vector{client.waiting()});
+  EXPECT_EQ(client.store->renews.size(), 1U) << "a hint during the question asks again";
+}
+
+TEST(Claim, IgnoresNewsOfOtherClaims) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.waiting());
+  client.engine.granted("a", {1, 2}, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.check("a", {1, 2});
+  client.engine.granted("unknown", {1, 2}, ScriptedEngine::granted(7, Instant::min()));
+  client.loop.run();
+  EXPECT_FALSE(call->answer);
+  EXPECT_TRUE(client.store->renews.empty());
+}
+
+TEST(Claim, RechecksAsSoonAsTheStoreAdvises) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  auto waiting = client.waiting();
+  waiting.check_after = 50ms;
+  client.answer(client.store->next_acquire(), waiting);
+  client.loop.advance(50ms);
+  EXPECT_EQ(client.store->renews.size(), 1U);
+}
+
+TEST(Claim, AsksAnewWithAnotherIdWhenItsPlaceInLineIsGone) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
+  client.answer(client.store->next_acquire(), client.waiting());
+  client.loop.advance(1s);
+  client.answer(client.store->next_renew(), std::vector{ScriptedEngine::absent()});
+  ASSERT_EQ(client.store->acquires.size(), 1U);
+  EXPECT_NE(client.store->acquires.front().id, id);
+  EXPECT_EQ(client.store->acquires.front().replaces, id);
+}
+
+TEST(Claim, RepeatsAReleaseUntilItIsConfirmed) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  call->release();
+  const auto id = client.store->releases.front().id;
+  client.answer(client.store->next_release(), Failure{Errc::in_doubt, {}});
+  client.loop.advance(500ms);
+  ASSERT_EQ(client.store->releases.size(), 1U);
+  EXPECT_EQ(client.store->releases.front().id, id);
+  client.answer(client.store->next_release(), false);
+  EXPECT_TRUE(client.reports.empty());
+  EXPECT_EQ(client.engine.cells(), 0U);
+}
+
+TEST(Claim, GivesUpAReleaseAtVAndReportsIt) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  call->release();
+  for (int i = 0; i < 100 && !client.store->releases.empty(); ++i) {
+    client.answer(client.store->next_release(), Failure{Errc::in_doubt, {}});
+    client.loop.advance(500ms);
+  }
+  EXPECT_EQ(client.reports, std::vector{Errc::in_doubt});
+  EXPECT_EQ(client.engine.cells(), 0U);
+}
+
+TEST(Claim, IsReplacedByTheNextWhileItsReleaseIsUnconfirmed) {
+  ScriptedEngine client;
+  const auto first = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  first->release();
+  const auto old = client.store->releases.front().id;
+  const auto second = client.call("a");
+  ASSERT_EQ(client.store->acquires.size(), 1U);
+  EXPECT_EQ(client.store->acquires.front().replaces, old);
+}
+
+TEST(Claim, DoesNotRenewAFixedLease) {
+  ScriptedEngine client;
+  const auto call = client.call("a", {.ttl = 3s, .lease = LeaseKind::fixed});
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(2900ms);
+  EXPECT_TRUE(client.store->renews.empty());
+  client.loop.advance(100ms);
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+}
+
+TEST(Claim, GivesAFixedLeaseInFullAfterAWaitAndThenOnlyAsks) {
+  ScriptedEngine client;
+  const auto call = client.call("a", {.ttl = 3s, .lease = LeaseKind::fixed});
+  const auto id = client.store->acquires.front().id;
+  client.answer(client.store->next_acquire(), client.waiting());
+  client.loop.advance(500ms);
+  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  client.loop.run();
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  EXPECT_EQ(client.store->renews.front().leases.front(), 3s);
+  client.answer(client.store->next_renew(), std::vector{client.granted(7)});
+  EXPECT_EQ(call->hold().valid_until(), client.loop.now() + 3s - 32ms);
+
+  client.engine.check("a", id);
+  client.loop.run();
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  EXPECT_EQ(client.store->renews.front().leases.front(), 0s);
+}
+
+TEST(Claim, IsExtendedByWhatTheStoreAcknowledged) {
+  ScriptedEngine client;
+  const auto call = client.call("a", {.ttl = 3s, .lease = LeaseKind::fixed});
+  client.answer(client.store->next_acquire(), client.granted(7));
+  std::optional<spi::Result<>> extended;
+  call->cell.extend(call->hold(), 10s, [&](spi::Result<> result) { extended = std::move(result); });
+  ASSERT_EQ(client.store->renews.size(), 1U);
+  EXPECT_EQ(client.store->renews.front().leases.front(), 10s);
+  auto answer = client.granted(7);
+  answer.lease = 10s;
+  client.answer(client.store->next_renew(), std::vector{answer});
+  ASSERT_TRUE(extended && extended->ok());
+  EXPECT_EQ(call->hold().valid_until(), client.loop.now() + 10s - 102ms);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,31 @@
+#include "holdfast/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast {
+namespace {
+
+TEST(Error, SaysWhatToDo) {
+  EXPECT_EQ(make_error_code(Errc::unreachable), Condition::retry);
+  EXPECT_EQ(make_error_code(Errc::lost), Condition::lost);
+  EXPECT_EQ(make_error_code(Errc::in_doubt), Condition::in_doubt);
+  EXPECT_EQ(make_error_code(Errc::bad_url), Condition::fix_configuration);
+  EXPECT_EQ(make_error_code(Errc::invalid_argument), Condition::fix_call);
+  EXPECT_NE(make_error_code(Errc::lost), Condition::retry);
+}
+
+TEST(Error, HasATextForEveryCode) {
+  for (int code = 1; code <= static_cast<int>(Errc::store_failed); ++code) {
+    EXPECT_NE(error_category().message(code), "unknown error") << code;
+  }
+  EXPECT_EQ(error_category().message(999), "unknown error");
+}
+
+TEST(Error, KeepsItsCodeAndItsText) {
+  const Error error(Errc::exhausted, "no descriptors left");
+  EXPECT_EQ(error.errc(), Errc::exhausted);
+  EXPECT_NE(std::string(error.what()).find("no descriptors left"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,598 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/memory/store.hpp"
+
+namespace holdfast::memory {
+namespace {
+
+using spi::ClaimAnswer;
+using spi::ClaimId;
+using spi::Instant;
+using spi::Mode;
+using spi::WhenBusy;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto granted = ClaimAnswer::Standing::granted;
+constexpr auto waiting = ClaimAnswer::Standing::waiting;
+constexpr auto absent = ClaimAnswer::Standing::absent;
+constexpr Mode exclusive = {.kind = ClaimMode::exclusive};
+constexpr Mode shared = {.kind = ClaimMode::shared};
+constexpr Mode permits(std::uint32_t k, std::uint32_t n) {
+  return {.kind = ClaimMode::permits, .permits = k, .limit = n};
+}
+
+struct Options {
+  Mode mode = exclusive;
+  milliseconds lease = seconds(10);
+  WhenBusy when_busy = WhenBusy::wait;
+  std::optional<int> replaces = {};
+  std::string reason = {};
+};
+
+/// A store and a clock. Claims are numbered, and claim n belongs to client n.
+class World {
+ public:
+  explicit World(StoreRules rules = {}) : store(rules) {}
+
+  static ClaimId id(int claim) { return {.high = 1, .low = static_cast<std::uint64_t>(claim)}; }
+
+  spi::Result<ClaimAnswer> try_acquire(int claim, const Options& options = {}) {
+    const std::optional<ClaimId> replaces = options.replaces ? std::optional(id(*options.replaces)) : std::nullopt;
+    return store.acquire({.name = name,
+                          .id = id(claim),
+                          .mode = options.mode,
+                          .lease = options.lease,
+                          .when_busy = options.when_busy,
+                          .replaces = replaces,
+                          .reason = options.reason},
+                         static_cast<ClientNumber>(claim), now);
+  }
+  ClaimAnswer acquire(int claim, const Options& options = {}) {
+    auto answer = try_acquire(claim, options);
+    EXPECT_TRUE(answer.ok());
+    return answer.ok() ? answer.value() : ClaimAnswer{};
+  }
+  ClaimAnswer renew(int claim, milliseconds lease = seconds(10)) { return store.renew({name, id(claim), lease}, now); }
+  bool release(int claim) { return store.release({name, id(claim)}, now); }
+  ClaimAnswer downgrade(int claim) { return store.downgrade({name, id(claim)}, now).value(); }
+
+  /// The clients that were told they hold, in this order.
+  std::vector<int> told_granted() { return told(Event::Kind::granted); }
+  std::vector<int> told_to_check() { return told(Event::Kind::check); }
+
+  Instant now = Instant(hours(1));
+  LockName name = "name";
+  Store store;
+
+ private:
+  std::vector<int> told(Event::Kind kind) {
+    std::vector<int> clients;
+    for (const Event& event : store.take_events()) {
+      if (event.kind == kind) clients.push_back(static_cast<int>(event.client));
+    }
+    return clients;
+  }
+};
+
+using Clients = std::vector<int>;
+
+TEST(MemoryStore, GrantsAFreeNameAtOnce) {
+  World world;
+  const ClaimAnswer answer = world.acquire(1);
+  EXPECT_EQ(answer.standing, granted);
+  EXPECT_EQ(answer.number, 1U);
+  EXPECT_EQ(answer.lease, seconds(10));
+  EXPECT_EQ(answer.armed_at, Instant::min());
+  EXPECT_TRUE(world.store.take_events().empty());
+}
+
+TEST(MemoryStore, HandsOverToTheNextInLine) {
+  World world;
+  world.acquire(1);
+  EXPECT_EQ(world.acquire(2).place, 1U);
+  EXPECT_EQ(world.acquire(3).place, 2U);
+  EXPECT_TRUE(world.release(1));
+  const std::vector<Event> events = world.store.take_events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].client, 2U);
+  EXPECT_EQ(events[0].kind, Event::Kind::granted);
+  EXPECT_EQ(events[0].name, world.name);
+  EXPECT_EQ(events[0].id, World::id(2));
+  EXPECT_EQ(events[0].answer.standing, granted);
+  EXPECT_EQ(events[0].answer.number, 2U);
+  EXPECT_EQ(events[0].answer.armed_at, Instant::min());
+  EXPECT_EQ(world.renew(3).place, 1U);
+}
+
+TEST(MemoryStore, KeepsDifferentNamesApartEvenForOneId) {
+  World world;
+  EXPECT_EQ(world.acquire(1).standing, granted);
+  world.name = "other";
+  EXPECT_EQ(world.acquire(1).number, 2U);
+  EXPECT_TRUE(world.release(1));
+  EXPECT_FALSE(world.release(1));
+  world.name = "name";
+  EXPECT_EQ(world.renew(1).number, 1U);
+}
+
+TEST(MemoryStore, RefusesWithoutATraceWhenBusy) {
+  World world;
+  world.acquire(1);
+  EXPECT_EQ(world.acquire(2, {.when_busy = WhenBusy::refuse}).standing, absent);
+  EXPECT_EQ(world.renew(2).standing, absent);
+  world.release(1);
+  EXPECT_TRUE(world.store.empty());
+  EXPECT_EQ(world.acquire(2, {.when_busy = WhenBusy::refuse}).standing, granted);
+}
+
+TEST(MemoryStore, RefusesToOvertakeTheLine) {
+  World world;
+  world.acquire(1, {.mode = shared});
+  world.acquire(2);
+  EXPECT_EQ(world.acquire(3, {.mode = shared, .when_busy = WhenBusy::refuse}).standing, absent);
+}
+
+TEST(MemoryStore, FindsARepeatedClaimWhereItStands) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  world.acquire(3);
+  world.now += seconds(4);
+  EXPECT_EQ(world.acquire(1).number, 1U);
+  EXPECT_EQ(world.acquire(2).place, 1U);
+  EXPECT_EQ(world.acquire(2, {.lease = seconds(1)}).lease, seconds(10)) << "never shortens";
+  world.now += seconds(7);
+  EXPECT_EQ(world.renew(3).standing, absent) << "only the repeated ones were armed again";
+  EXPECT_EQ(world.renew(2).standing, waiting);
+  EXPECT_EQ(world.store.counters().grants, 1U);
+}
+
+TEST(MemoryStore, LetsReadersInTogetherAndStopsThemBehindAWriter) {
+  World world;
+  EXPECT_EQ(world.acquire(1, {.mode = shared}).standing, granted);
+  EXPECT_EQ(world.acquire(2, {.mode = shared}).standing, granted);
+  EXPECT_EQ(world.acquire(3).place, 2U);
+  EXPECT_EQ(world.acquire(4, {.mode = shared}).place, 3U);
+  EXPECT_EQ(world.acquire(5, {.mode = shared}).place, 4U);
+  EXPECT_EQ(world.acquire(6).place, 5U);
+  world.release(1);
+  EXPECT_EQ(world.told_granted(), Clients());
+  world.release(2);
+  EXPECT_EQ(world.told_granted(), Clients({3}));
+  world.release(3);
+  EXPECT_EQ(world.told_granted(), Clients({4, 5}));
+}
+
+TEST(MemoryStore, LetsReadersThroughWhenTheWriterBeforeThemLeaves) {
+  World world;
+  world.acquire(1, {.mode = shared});
+  world.acquire(2);
+  world.acquire(3, {.mode = shared});
+  EXPECT_TRUE(world.release(2));
+  EXPECT_EQ(world.told_granted(), Clients({3}));
+}
+
+TEST(MemoryStore, CountsPermitsAndServesThemInOrder) {
+  World world;
+  EXPECT_EQ(world.acquire(1, {.mode = permits(2, 3)}).standing, granted);
+  EXPECT_EQ(world.acquire(2, {.mode = permits(2, 3)}).standing, waiting);
+  EXPECT_EQ(world.acquire(3, {.mode = permits(1, 3)}).standing, waiting) << "it would fit, but it is not its turn";
+  world.release(1);
+  EXPECT_EQ(world.told_granted(), Clients({2, 3}));
+}
+
+TEST(MemoryStore, KeepsPermitsAndLocksOfOneNameApart) {
+  World world;
+  EXPECT_EQ(world.acquire(1).standing, granted);
+  EXPECT_EQ(world.acquire(2, {.mode = permits(1, 1)}).standing, granted);
+  EXPECT_TRUE(world.release(2));
+  EXPECT_EQ(world.acquire(3).standing, waiting);
+}
+
+TEST(MemoryStore, RefusesPermitsOutOfAnotherTotal) {
+  World world;
+  world.acquire(1, {.mode = permits(1, 3)});
+  const auto answer = world.try_acquire(2, {.mode = permits(1, 4)});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.failure().code, Errc::invalid_argument);
+  EXPECT_NE(answer.failure().detail.find("has 3 permits"), std::string::npos) << answer.failure().detail;
+  world.release(1);
+  EXPECT_EQ(world.acquire(2, {.mode = permits(1, 4)}).standing, granted);
+}
+
+TEST(MemoryStore, RefusesWhatMakesNoSense) {
+  World world;
+  for (const Options& options : {Options{.lease = milliseconds(0)}, Options{.lease = milliseconds(-1)},
+                                 Options{.mode = permits(0, 3)}, Options{.mode = permits(4, 3)}}) {
+    const auto answer = world.try_acquire(1, options);
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.failure().code, Errc::invalid_argument);
+  }
+  EXPECT_TRUE(world.store.empty());
+}
+
+TEST(MemoryStore, WithdrawsWhatAClaimReplacesAndPutsItLast) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  EXPECT_EQ(world.acquire(3, {.replaces = 1}).place, 1U);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  EXPECT_EQ(world.renew(1).standing, absent);
+  EXPECT_EQ(world.acquire(3, {.replaces = 1}).place, 1U) << "repeated after a lost reply";
+  EXPECT_EQ(world.acquire(4, {.when_busy = WhenBusy::refuse, .replaces = 3}).standing, absent);
+  EXPECT_EQ(world.renew(3).standing, absent);
+  EXPECT_EQ(world.acquire(5, {.replaces = 2}).standing, granted);
+}
+
+TEST(MemoryStore, ReleasesOnlyTheClaimItself) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  EXPECT_FALSE(world.release(3));
+  EXPECT_EQ(world.renew(1).standing, granted);
+  EXPECT_TRUE(world.release(2));
+  EXPECT_FALSE(world.release(2));
+  EXPECT_TRUE(world.release(1));
+  EXPECT_EQ(world.store.counters().stale_releases, 2U);
+  EXPECT_TRUE(world.store.empty());
+}
+
+TEST(MemoryStore, EndsLeasesWhoeverAsks) {
+  World world;
+  world.acquire(1);
+  world.acquire(2, {.lease = seconds(30)});
+  world.now += seconds(10);
+  world.name = "another";
+  world.renew(9);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  EXPECT_EQ(world.store.counters().expiries, 1U);
+  EXPECT_EQ(world.store.counters().takeovers, 1U);
+  world.name = "name";
+  EXPECT_EQ(world.renew(1).standing, absent) << "renewing never brings back";
+  EXPECT_FALSE(world.release(1));
+}
+
+TEST(MemoryStore, CountsATakeoverByALaterComer) {
+  World world;
+  world.acquire(1);
+  world.now += seconds(10);
+  EXPECT_EQ(world.acquire(2).number, 2U);
+  EXPECT_EQ(world.store.counters().takeovers, 1U);
+  world.release(2);
+  world.acquire(3);
+  EXPECT_EQ(world.store.counters().takeovers, 1U);
+}
+
+TEST(MemoryStore, NeverExtendsALeaseByHandingOver) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  world.acquire(3, {.lease = seconds(30)});
+  world.now += seconds(9);
+  world.release(1);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  world.now += seconds(1);
+  world.store.advance(world.now);
+  EXPECT_EQ(world.told_granted(), Clients({3})) << "10 s after claim 2 was armed, not after it was granted";
+}
+
+TEST(MemoryStore, SkipsWaitersThatDiedMeanwhile) {
+  World world;
+  world.acquire(1);
+  for (int dead = 2; dead < 10; ++dead) world.acquire(dead);
+  world.acquire(10, {.lease = seconds(20)});
+  world.now += seconds(10);
+  world.store.advance(world.now);
+  EXPECT_EQ(world.told_granted(), Clients({10}));
+  EXPECT_EQ(world.store.counters().expiries, 1U) << "only granted ones count";
+}
+
+TEST(MemoryStore, RenewsForAtLeastAsLongAsAskedAndNeverShortens) {
+  World world;
+  world.acquire(1);
+  EXPECT_EQ(world.renew(1, seconds(1)).lease, seconds(10));
+  world.now += seconds(5);
+  EXPECT_EQ(world.renew(1, seconds(20)).lease, seconds(20));
+  EXPECT_EQ(world.store.next_expiry(), world.now + seconds(20));
+  EXPECT_EQ(world.renew(1, milliseconds::max()).standing, granted) << "for ever, without overflow";
+}
+
+TEST(MemoryStore, TellsTheFirstInLineWhenToAskAgain) {
+  World world;
+  world.acquire(1, {.mode = shared, .lease = seconds(20)});
+  world.acquire(2, {.mode = shared, .lease = seconds(8)});
+  EXPECT_EQ(world.acquire(3).check_after, milliseconds(8001));
+  EXPECT_EQ(world.acquire(4).check_after, milliseconds(0));
+  world.now += seconds(3);
+  EXPECT_EQ(world.renew(3).check_after, milliseconds(5001));
+}
+
+TEST(MemoryStore, CountsPlacesWhenTheMiddleLeaves) {
+  World world;
+  for (int claim = 0; claim < 10; ++claim) world.acquire(claim);
+  world.release(5);
+  world.release(3);
+  world.release(9);
+  world.release(1);
+  world.release(0);
+  EXPECT_EQ(world.renew(4).place, 1U);
+  EXPECT_EQ(world.renew(6).place, 2U);
+  EXPECT_EQ(world.renew(7).place, 3U);
+  EXPECT_EQ(world.acquire(11).place, 5U);
+  EXPECT_EQ(world.renew(8).place, 4U);
+}
+
+TEST(MemoryStore, DowngradesWithoutAGap) {
+  World world;
+  const std::uint64_t number = world.acquire(1).number;
+  world.acquire(2, {.mode = shared});
+  world.acquire(3);
+  EXPECT_EQ(world.downgrade(1).number, number);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  EXPECT_EQ(world.downgrade(1).standing, granted) << "again";
+  EXPECT_EQ(world.downgrade(3).standing, waiting);
+  EXPECT_EQ(world.downgrade(9).standing, absent);
+  world.release(1);
+  world.release(2);
+  EXPECT_EQ(world.told_granted(), Clients({3}));
+  EXPECT_EQ(world.acquire(4, {.mode = shared}).standing, waiting) << "claim 3 is still exclusive";
+}
+
+TEST(MemoryStore, RefusesToDowngradePermits) {
+  World world;
+  world.acquire(1, {.mode = permits(1, 2)});
+  const auto answer = world.store.downgrade({world.name, World::id(1)}, world.now);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.failure().code, Errc::invalid_argument);
+}
+
+TEST(MemoryStore, EvictsHoldersAndTellsThem) {
+  World world;
+  world.acquire(1, {.mode = shared});
+  world.acquire(2, {.mode = shared});
+  world.acquire(3);
+  world.acquire(4, {.mode = permits(1, 1)});
+  EXPECT_EQ(world.store.evict(world.name, world.now), 3U);
+  const std::vector<Event> events = world.store.take_events();
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[1].kind, Event::Kind::check);
+  EXPECT_EQ(events[2].kind, Event::Kind::granted);
+  EXPECT_EQ(events[2].client, 3U);
+  EXPECT_EQ(world.renew(1).standing, absent);
+  EXPECT_GT(world.renew(3).number, 2U) << "the token still rises";
+  EXPECT_EQ(world.store.evict("nobody's", world.now), 0U);
+}
+
+TEST(MemoryStore, AsksHoldersToRelease) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  EXPECT_EQ(world.store.ask_to_release(world.name, "deploying", world.now), 1U);
+  EXPECT_EQ(world.told_to_check(), Clients({1}));
+  EXPECT_EQ(world.renew(1).asked_to_release, "deploying");
+  EXPECT_EQ(world.renew(2).asked_to_release, std::nullopt);
+  world.release(1);
+  EXPECT_EQ(world.renew(2).asked_to_release, std::nullopt) << "only those who held were asked";
+}
+
+TEST(MemoryStore, ListsHoldersAndWaitersByName) {
+  World world;
+  const auto identity = std::make_shared<const ClientIdentity>(ClientIdentity{.host = "here", .pid = 7});
+  const std::chrono::system_clock::time_point wall(hours(1000));
+  world.name = "b";
+  world.acquire(1, {.mode = permits(2, 5)});
+  world.name = "a/2";
+  world.store.acquire(
+      {.name = world.name, .id = World::id(2), .lease = seconds(10), .client = identity, .reason = "why"}, 2,
+      world.now);
+  world.name = "a/1";
+  world.acquire(3, {.mode = shared});
+  world.acquire(4);
+  world.name = "gone";
+  world.acquire(5);
+  world.release(5);
+  world.now += seconds(4);
+  const auto all = world.store.list("", world.now, wall);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].name, "a/1");
+  EXPECT_EQ(all[0].token, Token(3));
+  EXPECT_EQ(all[0].holders.at(0).mode, ClaimMode::shared);
+  EXPECT_EQ(all[0].waiters.at(0).mode, ClaimMode::exclusive);
+  EXPECT_EQ(all[1].name, "a/2");
+  EXPECT_EQ(all[1].holders.at(0).client.host, "here");
+  EXPECT_EQ(all[1].holders.at(0).reason, "why");
+  EXPECT_EQ(all[1].holders.at(0).since, wall - seconds(4));
+  EXPECT_EQ(all[1].holders.at(0).lease_left, seconds(6));
+  EXPECT_EQ(all[2].holders.at(0).permits, 2U);
+  EXPECT_EQ(world.store.list("a/", world.now, wall).size(), 2U);
+  EXPECT_EQ(world.store.list("a/", world.now + seconds(6), wall).size(), 0U);
+}
+
+TEST(MemoryStore, ForgetsClaimsButNeitherNumbersNorRegistersWhenItRestarts) {
+  World world;
+  world.acquire(1);
+  world.acquire(2);
+  EXPECT_TRUE(world.store.registers().add("r", 5).ok());
+  world.store.lose_everything();
+  EXPECT_TRUE(world.store.empty());
+  EXPECT_EQ(world.renew(1).standing, absent);
+  EXPECT_EQ(world.store.next_expiry(), Instant::max());
+  EXPECT_EQ(world.acquire(2).number, 2U);
+  EXPECT_EQ(world.store.registers().read("r").value, "5");
+}
+
+TEST(MemoryStore, LeavesNothingBehindForThousandsOfNames) {
+  World world;
+  for (int claim = 0; claim < 5000; ++claim) {
+    world.name = LockName("name " + std::to_string(claim));
+    EXPECT_EQ(world.acquire(claim).number, static_cast<std::uint64_t>(claim) + 1);
+    if (claim % 2 == 0) world.release(claim);
+  }
+  world.now += seconds(10);
+  world.store.advance(world.now);
+  EXPECT_TRUE(world.store.empty());
+  EXPECT_EQ(world.store.counters().expiries, 2500U);
+  for (int claim = 0; claim < 5000; ++claim) {
+    world.name = LockName("name " + std::to_string(claim));
+    EXPECT_EQ(world.acquire(claim, {.mode = claim % 3 == 0 ? permits(1, 2) : shared}).standing, granted);
+    EXPECT_TRUE(world.release(claim));
+  }
+}
+
+TEST(MemoryStore, NumbersWaitersOnJoiningWhereTheStoreDoes) {
+  World world({.number_on_joining = true});
+  EXPECT_EQ(world.acquire(1).number, 1U);
+  EXPECT_EQ(world.acquire(2).number, 2U);
+  EXPECT_EQ(world.acquire(3).number, 3U);
+  EXPECT_EQ(world.acquire(4, {.when_busy = WhenBusy::refuse}).number, 0U);
+  world.release(2);
+  world.release(1);
+  EXPECT_EQ(world.renew(3).number, 3U);
+  EXPECT_EQ(World().acquire(1).number, 1U);
+}
+
+// The mistakes that a store can be told to make: each must be visible, or the tests that rely on them see nothing.
+
+TEST(MemoryStoreMistakes, RenewalRecreates) {
+  for (const bool mistake : {false, true}) {
+    World world({.renewal_recreates = mistake});
+    world.acquire(1);
+    world.now += seconds(10);
+    EXPECT_EQ(world.renew(1).standing, mistake ? granted : absent);
+    EXPECT_EQ(world.store.empty(), !mistake);
+  }
+}
+
+TEST(MemoryStoreMistakes, ReleaseByName) {
+  for (const bool mistake : {false, true}) {
+    World world({.release_by_name = mistake});
+    world.acquire(1);
+    world.now += seconds(10);
+    world.acquire(2);
+    EXPECT_EQ(world.release(1), mistake);
+    EXPECT_EQ(world.renew(2).standing, mistake ? absent : granted);
+  }
+}
+
+TEST(MemoryStoreMistakes, ReuseNumberAfterExpiry) {
+  for (const bool mistake : {false, true}) {
+    World world({.reuse_number_after_expiry = mistake});
+    world.acquire(1);
+    world.acquire(2, {.lease = seconds(15)});
+    world.now += seconds(10);
+    EXPECT_EQ(world.renew(2).number, mistake ? 1U : 2U);
+    world.now += seconds(15);
+    EXPECT_EQ(world.acquire(3).number, mistake ? 1U : 3U);
+  }
+}
+
+TEST(MemoryStoreMistakes, HandOffExtendsLease) {
+  for (const bool mistake : {false, true}) {
+    World world({.hand_off_extends_lease = mistake});
+    world.acquire(1);
+    world.acquire(2);
+    world.now += seconds(9);
+    world.release(1);
+    EXPECT_EQ(world.store.next_expiry(), world.now + (mistake ? seconds(10) : seconds(1)));
+  }
+}
+
+/// What must be true of any history: whoever holds excludes the others, and numbers rise.
+TEST(MemoryStore, KeepsItsPromisesInRandomHistories) {
+  std::mt19937 random(11);
+  const auto any = [&](unsigned below) { return static_cast<int>(random() % below); };
+  World world;
+  std::map<std::string, std::uint64_t> newest;
+  for (int step = 0; step < 50000; ++step) {
+    world.now += milliseconds(any(30));
+    world.name = LockName(std::string(1, static_cast<char>('a' + any(3))));
+    const int claim = any(12);
+    const auto when_busy = any(2) == 0 ? WhenBusy::refuse : WhenBusy::wait;
+    switch (any(6)) {
+      case 0: world.release(claim); break;
+      case 1: world.renew(claim, milliseconds(any(300))); break;
+      case 2: world.acquire(claim, {.mode = shared, .lease = milliseconds(200), .when_busy = when_busy}); break;
+      case 3: world.acquire(claim, {.lease = milliseconds(200), .when_busy = when_busy}); break;
+      case 4: world.acquire(claim, {.lease = milliseconds(200), .replaces = any(12)}); break;
+      default: any(5) == 0 ? void(world.store.evict(world.name, world.now)) : void(world.downgrade(claim)); break;
+    }
+    for (const LockStatus& lock : world.store.list("", world.now, {})) {
+      std::size_t writers = 0;
+      for (const ClaimStatus& holder : lock.holders) writers += holder.mode == ClaimMode::exclusive ? 1 : 0;
+      ASSERT_TRUE(writers == 0 || lock.holders.size() == 1) << lock.name;
+      ASSERT_TRUE(lock.waiters.empty() || !lock.holders.empty()) << "nobody waits for a free lock";
+      if (writers == 1) {
+        ASSERT_GE(lock.token.value(), newest[lock.name]);
+        newest[lock.name] = lock.token.value();
+      }
+    }
+    for (const Event& event : world.store.take_events()) ASSERT_TRUE(event.id.high == 1);
+  }
+  EXPECT_GT(world.store.counters().expiries, 100U);
+  EXPECT_GT(world.store.counters().takeovers, 100U);
+  EXPECT_GT(world.store.counters().stale_releases, 100U);
+  world.store.advance(world.now + seconds(1));
+  EXPECT_TRUE(world.store.empty());
+}
+
+TEST(MemoryRegisters, WriteOnlyWhatWasReadLast) {
+  Store store;
+  RegisterTable& registers = store.registers();
+  EXPECT_EQ(registers.read("r").version, 0U);
+  const auto first = registers.write_if("r", 0, "one").value();
+  EXPECT_TRUE(first.written);
+  EXPECT_EQ(first.now.version, 1U);
+  const auto second = registers.write_if("r", 0, "two").value();
+  EXPECT_FALSE(second.written);
+  EXPECT_EQ(second.now.value, "one");
+  EXPECT_FALSE(registers.write_if("never", 3, "x").value().written);
+  EXPECT_EQ(registers.write_if("r", 1, std::string(RegisterTable::max_value_bytes + 1, 'x')).failure().code,
+            Errc::invalid_argument);
+  EXPECT_TRUE(registers.write_if("r", 1, std::string(RegisterTable::max_value_bytes, 'x')).ok());
+}
+
+TEST(MemoryRegisters, AddToNumbersOnly) {
+  Store store;
+  RegisterTable& registers = store.registers();
+  EXPECT_EQ(registers.add("n", 5).value(), 5);
+  EXPECT_EQ(registers.add("n", -7).value(), -2);
+  EXPECT_EQ(registers.read("n").value, "-2");
+  EXPECT_EQ(registers.read("n").version, 2U);
+  EXPECT_EQ(registers.add("max", INT64_MAX).value(), INT64_MAX);
+  EXPECT_EQ(registers.add("max", 1).failure().code, Errc::invalid_argument);
+  for (const char* text : {"", "x", "1x", " 1", "9223372036854775808"}) {
+    const LockName name = LockName("text " + std::string(text));
+    EXPECT_TRUE(registers.write_if(name, 0, text).value().written);
+    EXPECT_EQ(registers.add(name, 1).failure().code, Errc::invalid_argument) << text;
+  }
+}
+
+TEST(MemoryRegisters, TellWatchersOnce) {
+  Store store;
+  RegisterTable& registers = store.registers();
+  EXPECT_FALSE(registers.watch(1, "r", 0));
+  EXPECT_FALSE(registers.watch(1, "r", 0));
+  EXPECT_FALSE(registers.watch(2, "r", 0));
+  EXPECT_FALSE(registers.watch(3, "r", 0));
+  registers.unwatch(2, "r");
+  registers.forget(3);
+  EXPECT_TRUE(registers.write_if("r", 0, "x").ok());
+  const std::vector<Event> events = store.take_events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, Event::Kind::changed);
+  EXPECT_EQ(events[0].client, 1U);
+  EXPECT_TRUE(registers.watch(1, "r", 0));
+  EXPECT_TRUE(registers.add("other", 1).ok());
+  EXPECT_TRUE(store.take_events().empty());
+}
+
+}  // namespace
+}  // namespace holdfast::memory
