@@ -83,8 +83,9 @@ class HOLDFAST_EXPORT Hold {
   /// `released` or `lost`, and releasing again answers not_held. Never throws for what the store did.
   Released release();
 
-  /// Makes the lease last at least `duration` from now; never shortens it. Throws Errc::lost or Errc::not_held when
-  /// there is nothing to extend, Errc::in_doubt when the store did not answer in time.
+  /// Makes the lease last at least `duration` from now (more than zero, at most LockOptions::max_ttl; else throws
+  /// Errc::invalid_argument); never shortens it. Throws Errc::lost or Errc::not_held when there is nothing to extend,
+  /// Errc::in_doubt when the store did not answer in time.
   template <class Rep, class Period>
   void extend(const std::chrono::duration<Rep, Period>& duration) {
     extend_by(detail::saturated(duration));

@@ -182,12 +182,12 @@ void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
     }
     at_risk_ = phase_ == Phase::granted;
     renew_at(engine_.loop().now() + next_backoff());
-    return owner_.claim_changed();
+    return at_risk_ ? owner_.claim_changed() : owner_.claim_failed(result.failure());
   }
 
   const ClaimAnswer& answer = result.value();
-  lease_.armed(answer.armed_at, answer.lease);
   if (phase_ == Phase::granted) return handle_kept(answer);
+  lease_.armed(answer.armed_at, answer.lease);
   switch (answer.standing) {
     case Standing::granted: return become_granted(answer);
     case Standing::waiting: return become_waiting(answer);
@@ -195,17 +195,19 @@ void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
   }
 }
 
-/// A granted claim was renewed, or turns out to be gone. Dead is dead: a grant of another number is not ours.
+/// A granted claim was renewed, or turns out to be gone. Dead is dead: a grant of another number is not ours, and good
+/// news that comes after V comes too late, because the user may have seen the loss already.
 void Claim::handle_kept(const ClaimAnswer& answer) {
+  if (engine_.loop().now() >= lease_.valid_until()) {
+    return lose("its lease ended before it could be renewed", InStore::maybe);
+  }
   if (answer.standing == Standing::absent) {
     return lose("the store does not have it any more: it expired or was broken", InStore::no);
   }
   if (answer.standing == Standing::granted && answer.number != number_) {
     return lose("it expired and was granted anew", InStore::maybe);
   }
-  if (engine_.loop().now() >= lease_.valid_until()) {
-    return lose("its lease ended before it could be renewed", InStore::maybe);
-  }
+  lease_.armed(answer.armed_at, answer.lease);
   at_risk_ = false;
   lease_owed_ = false;
   const bool stale = answer.standing == Standing::waiting;  // asked before the grant was known
@@ -223,7 +225,6 @@ void Claim::extend(spi::milliseconds length, spi::Done<> done) {
   auto answered = [this, id = id_, done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
     note_contact(reached(answers));
     if (id == id_ && phase_ == Phase::granted && answers.ok()) {
-      lease_.armed(answers.value()[0].armed_at, answers.value()[0].lease);
       handle_kept(answers.value()[0]);
     }
     if (!answers.ok()) {

@@ -42,7 +42,7 @@ class Claim {
     virtual void claim_changed() = 0;
     /// Not ours any more: V has passed, or the store says so.
     virtual void claim_lost(const std::string& why) = 0;
-    /// A request failed; it is repeated if `failure` allows it, else the claim is none.
+    /// A request of a claim that is not granted failed; it is repeated if `failure` allows it, else the claim is none.
     virtual void claim_failed(const spi::Failure& failure) = 0;
     /// The phase is none, and nothing is under way any more.
     virtual void claim_idle() = 0;

@@ -12,7 +12,8 @@ Client::Client(std::string_view url, ClientOptions options)
 Client::Client(Client&&) noexcept = default;
 
 Client& Client::operator=(Client&& other) noexcept {
-  Client previous(std::move(*this));
+  if (this == &other) return *this;
+  const Client previous(std::move(*this));
   core_ = std::move(other.core_);
   return *this;
 }

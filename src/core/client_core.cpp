@@ -104,6 +104,12 @@ void ClientCore::check_not_forked() const {
   }
 }
 
+void ClientCore::check_open() {
+  inside([&] {
+    if (engine_.closing()) throw Error(Errc::closed, "the client is closed");
+  });
+}
+
 // --- acquiring ------------------------------------------------------------------------------------------------------
 
 spi::Result<Hold> ClientCore::acquire(Cell& cell, const LockOptions& options, spi::WhenBusy when_busy, Duration wait,
@@ -138,8 +144,8 @@ spi::Result<Hold> ClientCore::acquire(Cell& cell, const LockOptions& options, sp
   return Hold(shared_from_this(), std::move(answer->value()));
 }
 
-/// Lives until its callback has been called: kept by itself through the closure that will call it.
-struct ClientCore::AsyncAcquire : std::enable_shared_from_this<AsyncAcquire> {
+/// Owns itself until its callback has been called.
+struct ClientCore::AsyncAcquire {
   struct OnStop {
     AsyncAcquire* self;
     void operator()() const {
@@ -160,7 +166,7 @@ struct ClientCore::AsyncAcquire : std::enable_shared_from_this<AsyncAcquire> {
 
   /// Under the monitor. The rest is the user's side: their callback, and a stop_callback that may have to be awaited.
   void answered(Request::Answer answer) {
-    core->run([self = shared_from_this(), answer = std::move(answer)]() mutable {
+    core->run([self = std::move(itself), answer = std::move(answer)]() mutable {
       self->stop_callback.reset();
       self->core->let_go_of(self->cell);
       if (answer.ok()) return self->callback({}, Hold(self->core, std::move(answer.value())));
@@ -173,19 +179,23 @@ struct ClientCore::AsyncAcquire : std::enable_shared_from_this<AsyncAcquire> {
   const LockOptions options;
   const std::function<void(std::error_code, Hold)> callback;
   Request request;
-  bool stopped = false;
+  std::unique_ptr<AsyncAcquire> itself;
+  bool stopped = false;  ///< under the monitor
   std::optional<std::stop_callback<OnStop>> stop_callback;
 };
 
 void ClientCore::async_acquire(Cell& cell, const LockOptions& options,
                                std::function<void(std::error_code, Hold)> callback, std::stop_token stop) {
-  check_not_forked();
-  const auto acquire = std::make_shared<AsyncAcquire>(shared_from_this(), cell, options, std::move(callback));
+  check_open();
+  auto acquire = std::make_unique<AsyncAcquire>(shared_from_this(), cell, options, std::move(callback));
   if (stop.stop_possible()) acquire->stop_callback.emplace(std::move(stop), AsyncAcquire::OnStop{acquire.get()});
   const Section section(monitor_);
+  if (engine_.closing()) throw Error(Errc::closed, "lock '" + cell.name().text() + "': the client is closed");
   cell.keep();
-  if (acquire->stopped) return acquire->answered(Failure{Errc::cancelled, {}});
-  cell.enter(acquire->request);
+  AsyncAcquire& begun = *acquire;
+  begun.itself = std::move(acquire);
+  if (begun.stopped) return begun.answered(Failure{Errc::cancelled, {}});
+  cell.enter(begun.request);
 }
 
 // --- holds ----------------------------------------------------------------------------------------------------------

@@ -55,6 +55,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
   bool forked() const noexcept { return fork_generation() != born_in_; }
   void check_not_forked() const;
+  /// Throws Errc::closed or Errc::forked.
+  void check_open();
 
   // UserSide, for the doors too
   void run(spi::Task task) override { workers_.run(std::move(task)); }

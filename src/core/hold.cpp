@@ -13,7 +13,8 @@ constexpr std::chrono::nanoseconds longest_extension = LockOptions::max_ttl;
 }  // namespace
 
 Hold& Hold::operator=(Hold&& other) noexcept {
-  Hold previous(std::move(*this));
+  if (this == &other) return *this;
+  const Hold previous(std::move(*this));
   core_ = std::move(other.core_);
   record_ = std::move(other.record_);
   return *this;

@@ -37,6 +37,12 @@ Hold acquire(const CellHandle& handle, const LockOptions& options, const std::st
   return std::move(answer.value());
 }
 
+ThreadHolds::Entry* entry_of_this_thread(const CellHandle& handle) {
+  ThreadHolds::Entry* const entry = ThreadHolds::mine().find(handle.cell().serial);
+  if (entry != nullptr && !entry->hold.valid()) handle.core().check_open();
+  return entry;
+}
+
 ThreadHolds::Entry* entry_to_unlock(const CellHandle& handle) noexcept {
   ThreadHolds::Entry* const entry = ThreadHolds::mine().find(handle.cell().serial);
   if (entry == nullptr && !handle.core().forked()) {

@@ -16,6 +16,9 @@ std::optional<Hold> try_acquire(const CellHandle& handle, const LockOptions& opt
 /// Waits as long as it takes; throws if it cannot be had.
 Hold acquire(const CellHandle& handle, const LockOptions& options, const std::stop_token& stop);
 
+/// Whether this thread holds the lock. Throws Errc::closed or Errc::forked if it does and the client is gone.
+ThreadHolds::Entry* entry_of_this_thread(const CellHandle& handle);
+
 /// This thread's entry for the lock; reports to the error hook if there is none.
 ThreadHolds::Entry* entry_to_unlock(const CellHandle& handle) noexcept;
 

@@ -16,23 +16,21 @@ Mutex::Mutex(Client& client, LockName name, LockOptions options) : options_(std:
 Mutex::~Mutex() = default;
 
 void Mutex::lock(std::stop_token stop) {
-  const std::uint64_t serial = cell_->cell().serial;
-  if (ThreadHolds::mine().find(serial) != nullptr) {
+  if (core::entry_of_this_thread(*cell_) != nullptr) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "this thread holds lock '" + name().text() + "' already");
   }
-  ThreadHolds::mine().add(serial, core::acquire(*cell_, options_, stop));
+  ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, options_, stop));
 }
 
 bool Mutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
 
 bool Mutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
-  const std::uint64_t serial = cell_->cell().serial;
-  const bool mine_already = ThreadHolds::mine().find(serial) != nullptr;
+  const bool mine_already = core::entry_of_this_thread(*cell_) != nullptr;
   if (mine_already && wait <= std::chrono::nanoseconds::zero()) return false;
   auto hold = core::try_acquire(*cell_, options_, wait, stop);
   if (!hold) return false;
-  ThreadHolds::mine().add(serial, std::move(*hold));
+  ThreadHolds::mine().add(cell_->cell().serial, std::move(*hold));
   return true;
 }
 

@@ -11,11 +11,14 @@ namespace {
 using core::ThreadHolds;
 
 /// Goes one level deeper if this thread holds the lock.
-bool reenter(const core::CellHandle& handle) {
+bool reenter(const core::CellHandle& handle, const std::stop_token& stop) {
   ThreadHolds::Entry* const entry = ThreadHolds::mine().find(handle.cell().serial);
   if (entry == nullptr) return false;
-  handle.core().check_not_forked();
-  if (!entry->hold.valid()) throw Error(Errc::lost, "lock '" + handle.name().text() + "' was lost; unlock it first");
+  if (stop.stop_requested()) throw Error(Errc::cancelled, "lock '" + handle.name().text() + "': cancelled");
+  if (!entry->hold.valid()) {
+    handle.core().check_open();
+    throw Error(Errc::lost, "lock '" + handle.name().text() + "' was lost; unlock it first");
+  }
   if (entry->depth >= RecursiveMutex::max_depth) {
     throw Error(Errc::too_deep, "lock '" + handle.name().text() + "' is locked " +
                                     std::to_string(RecursiveMutex::max_depth) + " times by this thread already");
@@ -34,13 +37,13 @@ RecursiveMutex::RecursiveMutex(Client& client, LockName name, LockOptions option
 RecursiveMutex::~RecursiveMutex() = default;
 
 void RecursiveMutex::lock(std::stop_token stop) {
-  if (!reenter(*cell_)) ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, options_, stop));
+  if (!reenter(*cell_, stop)) ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, options_, stop));
 }
 
 bool RecursiveMutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
 
 bool RecursiveMutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
-  if (reenter(*cell_)) return true;
+  if (reenter(*cell_, stop)) return true;
   auto hold = core::try_acquire(*cell_, options_, wait, stop);
   if (!hold) return false;
   ThreadHolds::mine().add(cell_->cell().serial, std::move(*hold));

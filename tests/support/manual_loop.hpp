@@ -34,6 +34,9 @@ class ManualLoop final : public spi::Loop {
     return any;
   }
 
+  /// Lets time pass while nothing runs, as if the process were stopped.
+  void pause(spi::Duration duration) { now_ += duration; }
+
   /// Lets time pass, stopping at each timer on the way.
   void advance(spi::Duration duration) {
     const spi::Instant end = now_ + duration;

@@ -12,7 +12,7 @@ using spi::Failure;
 using spi::Instant;
 using spi::WhenBusy;
 
-constexpr LockOptions three_seconds{.ttl = 3s};
+const LockOptions three_seconds{.ttl = 3s};
 
 TEST(Cell, ShowsOneClaimForManyWaiters) {
   ScriptedEngine client;
@@ -181,6 +181,17 @@ TEST(Cell, SurvivesAnOutageOnceTheStoreWasReached) {
   EXPECT_EQ(client.store->acquires.front().id, id) << "repeated with the same id";
   client.answer(client.store->next_acquire(), client.granted(2));
   EXPECT_TRUE(waiter->held());
+}
+
+TEST(Cell, DoesNotLetATryWaitForAStoreThatWentAway) {
+  ScriptedEngine client;
+  const auto attempt = client.call("a", three_seconds, WhenBusy::refuse);
+  const Instant sent = client.loop.now();
+  client.loop.pause(3s);
+  client.answer(client.store->next_acquire(), ScriptedEngine::granted(7, sent));
+  client.answer(client.store->next_renew(), Failure{Errc::unreachable, "gone"});
+  EXPECT_EQ(attempt->failed(), Errc::unreachable);
+  EXPECT_EQ(client.store->releases.size(), 1U);
 }
 
 TEST(Cell, TellsEverybodyWhatCannotBeMended) {

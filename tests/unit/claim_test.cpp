@@ -83,6 +83,18 @@ TEST(Claim, StaysDeadWhenALateRenewalSucceeds) {
   EXPECT_EQ(state(client, *call), HoldState::lost);
 }
 
+TEST(Claim, StaysDeadWhenTheAnswerIsReadBeforeTheTimerRuns) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  const auto renewed = client.granted(7);
+  client.loop.pause(2s);  // stopped past the first V, but not past the renewed one
+  ASSERT_EQ(state(client, *call), HoldState::lost);
+  client.store->next_renew().done(std::vector{renewed});
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+}
+
 TEST(Claim, IsLostWhenTheStoreHasItNoMore) {
   ScriptedEngine client;
   const auto call = client.call("a");

@@ -1,5 +1,6 @@
 #include "backends/memory/backend.hpp"
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -103,7 +104,7 @@ class MemoryBackend final : public spi::Backend,
   void watch(const LockName& name, std::uint64_t seen, Done<> done) override {
     if (!store_) return answer(std::move(done), Result<>(closed()));
     const bool changed =
-        store_->apply(client_, [&](Store& store) { return store.registers().watch(name, seen, client_); });
+        store_->apply(client_, [&](Store& store) { return store.registers().watch(client_, name, seen); });
     if (changed) return answer(std::move(done), Result<>(spi::Nothing{}));
     watches_.add(name, std::move(done));
   }
@@ -144,7 +145,7 @@ class MemoryBackend final : public spi::Backend,
 
   void unwatch(const LockName& name) {
     store_->apply(client_, [&](Store& store) {
-      store.registers().unwatch(name, client_);
+      store.registers().unwatch(client_, name);
       return spi::Nothing{};
     });
   }
@@ -179,7 +180,7 @@ std::unique_ptr<spi::Backend> open(const spi::Url& url, const spi::BackendContex
 }  // namespace
 
 const spi::BackendFactory& factory() {
-  static constexpr std::string_view schemes[] = {"memory"};
+  static constexpr std::array<std::string_view, 1> schemes = {"memory"};
   static constexpr spi::BackendFactory factory = {.name = "memory", .schemes = schemes, .open = &open};
   return factory;
 }

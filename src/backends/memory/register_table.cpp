@@ -55,7 +55,7 @@ Result<std::int64_t> RegisterTable::add(const LockName& name, std::int64_t amoun
   return sum;
 }
 
-bool RegisterTable::watch(const LockName& name, std::uint64_t seen, ClientNumber client) {
+bool RegisterTable::watch(ClientNumber client, const LockName& name, std::uint64_t seen) {
   const auto found = registers_.find(name);
   const std::uint64_t version = found == registers_.end() ? 0 : found->second.now.version;
   if (version != seen) return true;
@@ -64,7 +64,7 @@ bool RegisterTable::watch(const LockName& name, std::uint64_t seen, ClientNumber
   return false;
 }
 
-void RegisterTable::unwatch(const LockName& name, ClientNumber client) {
+void RegisterTable::unwatch(ClientNumber client, const LockName& name) {
   const auto found = registers_.find(name);
   if (found == registers_.end()) return;
   std::erase(found->second.watchers, client);

@@ -29,8 +29,8 @@ class RegisterTable {
 
   /// True if the version is not `seen` any more. Else the client will have one Event::changed, once, upon the next
   /// change, however often it watches.
-  bool watch(const LockName& name, std::uint64_t seen, ClientNumber client);
-  void unwatch(const LockName& name, ClientNumber client);
+  bool watch(ClientNumber client, const LockName& name, std::uint64_t seen);
+  void unwatch(ClientNumber client, const LockName& name);
   /// Ends all watches of a client. Goes through all registers.
   void forget(ClientNumber client);
 

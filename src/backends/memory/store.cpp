@@ -57,7 +57,7 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   }
   const bool enters = line.waiting.empty() && line.fits(Line::units_of(request.mode));
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimAnswer{};
-  Claim& claim = join(line, request, client, now);
+  const Claim& claim = join(line, request, client, now);
   promote(line, now, &claim);
   return describe(claim, now);
 }

@@ -56,10 +56,10 @@ class Store {
   /// Errc::invalid_argument if the request makes no sense, or wants permits out of another total than the name's
   /// other claims do. The claim that it `replaces` has gone in any case but the first.
   spi::Result<spi::ClaimAnswer> acquire(const spi::ClaimRequest& request, ClientNumber client, spi::Instant now);
-  bool release(const spi::ClaimRef& claim, spi::Instant now);
-  spi::ClaimAnswer renew(const spi::ClaimRef& claim, spi::Instant now);
+  bool release(const spi::ClaimRef& ref, spi::Instant now);
+  spi::ClaimAnswer renew(const spi::ClaimRef& ref, spi::Instant now);
   /// Does not arm the lease. A claim that waits stays as it is; Errc::invalid_argument for permits.
-  spi::Result<spi::ClaimAnswer> downgrade(const spi::ClaimRef& claim, spi::Instant now);
+  spi::Result<spi::ClaimAnswer> downgrade(const spi::ClaimRef& ref, spi::Instant now);
 
   // Administration: see spi::Administration. `wall` is the time of day that belongs to `now`.
 
@@ -90,7 +90,7 @@ class Store {
     bool permits;
   };
   struct LineHash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     // Not noexcept: libstdc++ then keeps the hash in the map's nodes instead of computing it again while searching.
     std::size_t operator()(const LineKey& key) const { return (*this)(LineKeyView{key.name, key.permits}); }
     std::size_t operator()(const LineKeyView& key) const {
@@ -98,7 +98,7 @@ class Store {
     }
   };
   struct LineEqual {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
       return a.permits == b.permits && a.name == b.name;
@@ -120,7 +120,7 @@ class Store {
   void arm(Claim& claim, spi::milliseconds lease, spi::Instant now);
   void retire(Line& line);
   std::uint64_t next_number(const Line& line);
-  spi::ClaimAnswer describe(const Claim& claim, spi::Instant now);
+  static spi::ClaimAnswer describe(const Claim& claim, spi::Instant now);
   void tell(const Claim& claim, Event::Kind kind, spi::ClaimAnswer answer);
 
   const StoreRules rules_;
