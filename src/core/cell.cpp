@@ -155,7 +155,7 @@ void Cell::hand_to_front() {
   const bool turns = engine_.options().local_turns > 0;
   const Token token(turns ? claim_.number() << 8U | turn_ : claim_.number());
   hold_ = std::make_shared<HoldRecord>(*this, name_, token, now);
-  const Duration max_hold = first.options.max_hold;
+  const Duration max_hold = detail::saturated(first.options.max_hold);
   hold_ends_at_ = max_hold > Duration::zero() ? spi::saturating_add(now, max_hold) : Instant::max();
   max_hold_timer_.set(hold_ends_at_);
   hold_->extend_until(std::min(claim_.valid_until(), hold_ends_at_));

@@ -13,30 +13,25 @@ using spi::Duration;
 using spi::Instant;
 using Standing = ClaimAnswer::Standing;
 
-namespace {
-
-/// A refusal is an answer too.
-template <class T>
-bool reached(const spi::Result<T>& result) {
-  return result.ok() || !spi::is_retryable(result.failure().code);
-}
-
-}  // namespace
-
 Claim::Claim(Engine& engine, const LockName& name, Owner& owner)
-    : engine_(engine), name_(name), owner_(owner), timer_(engine.loop(), [this] { timer_due(); }) {}
+    : engine_(engine),
+      name_(name),
+      owner_(owner),
+      timer_(engine.loop(), [this] { timer_due(); }),
+      leftovers_(engine, name, [this] {
+        if (idle()) owner_.claim_idle();
+      }) {}
 
 // --- asking ---------------------------------------------------------------------------------------------------------
 
 void Claim::ask(const Terms& terms, std::string reason, Told told) {
-  if (told) told_.push_back(std::move(told));
-  if (phase_ != Phase::none) replaces_ = id_;
+  leftovers_.uncover();
+  if (phase_ != Phase::none) leftovers_.cover(as_leftover(std::move(told)));
   id_ = engine_.new_claim_id();
   terms_ = terms;
   reason_ = std::move(reason);
   number_ = 0;
   lease_ = Lease(terms.ttl);
-  at_risk_ = false;
   renewing_ = false;
   lease_owed_ = false;
   check_again_ = false;
@@ -50,15 +45,17 @@ void Claim::ask_again() { ask(terms_, std::move(reason_)); }
 
 void Claim::send_acquire() {
   timer_.cancel();
+  const auto replaces = leftovers_.newest();
   const spi::ClaimRequest request{.name = name_,
                                   .id = id_,
                                   .lease = terms_.ttl,
                                   .when_busy = terms_.when_busy,
-                                  .replaces = replaces_,
+                                  .replaces = replaces,
                                   .client = engine_.identity(),
                                   .reason = reason_};
   ++in_flight_;
-  engine_.claims().acquire(request, [this, id = id_](const spi::Result<ClaimAnswer>& answer) {
+  engine_.claims().acquire(request, [this, id = id_, replaces](const spi::Result<ClaimAnswer>& answer) {
+    if (replaces) answer.ok() ? leftovers_.replaced(*replaces) : leftovers_.replacing_failed(*replaces);
     acquire_answered(id, answer);
     landed();
   });
@@ -66,23 +63,15 @@ void Claim::send_acquire() {
 
 void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result) {
   const Instant now = engine_.loop().now();
-  note_contact(reached(result));
+  note_contact(spi::was_reached(result));
   if (id != id_ || phase_ != Phase::asking) return;
 
   if (!result.ok()) {
-    tell(Released::in_doubt);
-    if (spi::is_retryable(result.failure().code)) {
-      timer_.set(now + next_backoff());
-    } else {
-      replaces_ = id_;
-      set_phase(Phase::none);
-    }
+    spi::is_retryable(result.failure().code) ? timer_.set(now + next_backoff()) : drop();
     return owner_.claim_failed(result.failure());
   }
 
   const ClaimAnswer& answer = result.value();
-  replaces_.reset();
-  tell(Released::released);
   lease_.armed(answer.armed_at, answer.lease);
   switch (answer.standing) {
     case Standing::granted: return become_granted(answer);
@@ -155,7 +144,6 @@ void Claim::timer_due() {
   switch (phase_) {
     case Phase::none: return;
     case Phase::asking: return send_acquire();
-    case Phase::leaving: return now < leave_until_ ? send_release() : give_up_leaving();
     case Phase::granted:
       if (now >= lease_.valid_until()) return lose("its lease ended before it could be renewed", InStore::maybe);
       [[fallthrough]];
@@ -164,7 +152,7 @@ void Claim::timer_due() {
 }
 
 void Claim::renewal_answered(ClaimId id, const spi::Result<ClaimAnswer>& result) {
-  note_contact(reached(result));
+  note_contact(spi::was_reached(result));
   ++(result.ok() ? engine_.counters().renewals : engine_.counters().failed_renewals);
   if (id == id_ && (phase_ == Phase::waiting || phase_ == Phase::granted)) {
     renewing_ = false;
@@ -176,8 +164,7 @@ void Claim::renewal_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
 void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
   if (!result.ok()) {
     if (phase_ == Phase::waiting && !spi::is_retryable(result.failure().code)) {
-      replaces_ = id_;
-      set_phase(Phase::none);
+      drop();
       return owner_.claim_failed(result.failure());
     }
     at_risk_ = phase_ == Phase::granted;
@@ -223,7 +210,7 @@ void Claim::extend(spi::milliseconds length, spi::Done<> done) {
   const spi::ClaimRef longer{name_, id_, length};
   ++in_flight_;
   auto answered = [this, id = id_, done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
-    note_contact(reached(answers));
+    note_contact(spi::was_reached(answers));
     if (id == id_ && phase_ == Phase::granted && answers.ok()) {
       handle_kept(answers.value()[0]);
     }
@@ -252,67 +239,37 @@ void Claim::check(ClaimId id) {
   if (in_store || phase_ == Phase::asking) check_again_ = true;
 }
 
-/// Ends a grant that is ours no more. If the store may still have it, it is asked to drop it, once: V has passed.
+/// Ends a grant that is ours no more.
 void Claim::lose(const std::string& why, InStore in_store) {
-  at_risk_ = false;
-  if (in_store == InStore::maybe) {
-    leave_until_ = engine_.loop().now();
-    set_phase(Phase::leaving);
-    send_release();
-  } else {
-    set_phase(Phase::none);
-  }
+  in_store == InStore::maybe ? drop() : set_phase(Phase::none);
   owner_.claim_lost(why);
 }
 
 // --- leaving --------------------------------------------------------------------------------------------------------
 
 void Claim::leave(Told told) {
-  if (told) told_.push_back(std::move(told));
-  if (phase_ == Phase::leaving) return;
-  const Instant now = engine_.loop().now();
-  leave_until_ = lease_.acknowledged() ? std::max(now, lease_.valid_until()) : now + terms_.ttl;
-  if (const auto older = std::exchange(replaces_, std::nullopt)) {
-    ++in_flight_;  // the acquire that should have replaced it may never have arrived
-    engine_.claims().release(ref_to(*older), [this](const spi::Result<bool>&) { landed(); });
-  }
-  at_risk_ = false;
-  backoff_ = {};
-  set_phase(Phase::leaving);
-  send_release();
-}
-
-void Claim::send_release() {
-  timer_.cancel();
-  ++in_flight_;
-  engine_.claims().release(ref_to(id_), [this, id = id_](const spi::Result<bool>& answer) {
-    release_answered(id, answer);
-    landed();
-  });
-}
-
-void Claim::release_answered(ClaimId id, const spi::Result<bool>& answer) {
-  const Instant now = engine_.loop().now();
-  note_contact(reached(answer));
-  if (id != id_ || phase_ != Phase::leaving) return;
-  if (answer.ok()) {
-    tell(answer.value() ? Released::released : Released::not_held);
-    return set_phase(Phase::none);
-  }
-  tell(Released::in_doubt);
-  if (spi::is_retryable(answer.failure().code) && now < leave_until_) {
-    timer_.set(std::min(now + next_backoff(), leave_until_));
-  } else {
-    give_up_leaving();
-  }
-}
-
-void Claim::give_up_leaving() {
-  tell(Released::in_doubt);
-  engine_.user().report(Errc::in_doubt, "the release of lock '" + name_.text() +
-                                            "' was never confirmed; the store frees it when its lease ends");
+  leftovers_.uncover();
+  leftovers_.release(as_leftover(std::move(told)));
   set_phase(Phase::none);
-  if (idle()) owner_.claim_idle();
+}
+
+/// Leaves what nobody holds or waits for any more. The user has heard of it, or will.
+void Claim::drop() {
+  leftovers_.uncover();
+  Leftovers::Leftover leftover = as_leftover({});
+  leftover.report = false;
+  leftovers_.release(std::move(leftover));
+  set_phase(Phase::none);
+}
+
+/// The store may have heard our last request just now, and then the lease begins again there.
+Leftovers::Leftover Claim::as_leftover(Told told) const {
+  const Duration longest = Duration(terms_.ttl) + 2 * drift_allowance(terms_.ttl);
+  const Instant from = std::max(engine_.loop().now(), lease_.valid_until());
+  return {.id = id_,
+          .until = engine_.leases_are_sessions() ? Instant::max() : spi::saturating_add(from, longest),
+          .patience = spi::patience(terms_.ttl),
+          .told = std::move(told)};
 }
 
 // --- small things ---------------------------------------------------------------------------------------------------
@@ -320,6 +277,7 @@ void Claim::give_up_leaving() {
 void Claim::set_phase(Phase phase) {
   phase_ = phase;
   timer_.cancel();
+  if (phase != Phase::granted) at_risk_ = false;
   const bool user_waits = phase == Phase::asking || phase == Phase::waiting;
   if (user_waits && !expectation_) expectation_.emplace(engine_.loop(), spi::Expectation::Of::user);
   if (!user_waits) expectation_.reset();
@@ -343,10 +301,6 @@ void Claim::note_contact(bool answered) {
 spi::milliseconds Claim::renewal_length() const {
   const bool ask_only = terms_.kind == LeaseKind::fixed && phase_ == Phase::granted && !lease_owed_;
   return ask_only ? spi::milliseconds::zero() : terms_.ttl;
-}
-
-void Claim::tell(Released outcome) {
-  for (Told& told : std::exchange(told_, {})) told(outcome);
 }
 
 /// The last thing an answer does: the owner may forget us.

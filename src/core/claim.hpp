@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/lease.hpp"
+#include "core/leftovers.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/options.hpp"
 #include "spi/claims.hpp"
@@ -23,13 +23,13 @@ class Engine;
 /// | asking  | acquire is under way, or will be repeated     | repeating it, with the same id   |
 /// | waiting | the store has it in line                      | renewing it, which is re-checking |
 /// | granted | it is ours until V, later if renewed          | renewing it; V                   |
-/// | leaving | release is under way, or will be repeated     | repeating it until V             |
 ///
-/// Every claim has an id of its own; answers about other ids are yesterday's and change nothing. A claim that was
-/// dropped without the store's confirmation is named as `replaces` by the next.
+/// Every claim has an id of its own; answers about other ids are yesterday's and change nothing. A claim that is given
+/// back, lost or replaced becomes a leftover, which is followed until the store confirms that it is gone; meanwhile the
+/// next claim may be asked for, and names it as the one it `replaces`.
 class Claim {
  public:
-  enum class Phase { none, asking, waiting, granted, leaving };
+  enum class Phase { none, asking, waiting, granted };
 
   /// Told what becomes of the claim; each call may ask or leave at once.
   class Owner {
@@ -44,7 +44,7 @@ class Claim {
     virtual void claim_lost(const std::string& why) = 0;
     /// A request of a claim that is not granted failed; it is repeated if `failure` allows it, else the claim is none.
     virtual void claim_failed(const spi::Failure& failure) = 0;
-    /// The phase is none, and nothing is under way any more.
+    /// The phase is none, nothing is under way any more, and nothing is left over.
     virtual void claim_idle() = 0;
   };
 
@@ -54,12 +54,12 @@ class Claim {
     spi::WhenBusy when_busy = spi::WhenBusy::wait;
     friend bool operator==(const Terms&, const Terms&) = default;
   };
-  using Told = spi::Callback<void(Released)>;
+  using Told = Leftovers::Told;
 
   Claim(Engine& engine, const LockName& name, Owner& owner);
 
   Phase phase() const { return phase_; }
-  bool idle() const { return phase_ == Phase::none && in_flight_ == 0; }
+  bool idle() const { return phase_ == Phase::none && in_flight_ == 0 && leftovers_.idle(); }
   bool at_risk() const { return at_risk_; }
   const Terms& terms() const { return terms_; }
   std::uint64_t number() const { return number_; }
@@ -90,8 +90,6 @@ class Claim {
  private:
   void send_acquire();
   void acquire_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& answer);
-  void send_release();
-  void release_answered(spi::ClaimId id, const spi::Result<bool>& answer);
   void handle_renewal(const spi::Result<spi::ClaimAnswer>& answer);
   void handle_kept(const spi::ClaimAnswer& answer);
 
@@ -101,7 +99,8 @@ class Claim {
   enum class InStore { no, maybe };
   void lose(const std::string& why, InStore in_store);
   void set_phase(Phase phase);
-  void give_up_leaving();
+  void drop();
+  Leftovers::Leftover as_leftover(Told told) const;
 
   void timer_due();
   void renew_at(spi::Instant instant);
@@ -110,7 +109,6 @@ class Claim {
   spi::Duration next_backoff();
   void note_contact(bool answered);
   spi::milliseconds renewal_length() const;
-  void tell(Released outcome);
   void landed();
 
   Engine& engine_;
@@ -121,7 +119,6 @@ class Claim {
   spi::ClaimId id_;
   Terms terms_;
   std::string reason_;
-  std::optional<spi::ClaimId> replaces_;
   std::uint64_t number_ = 0;
   Lease lease_;
   bool at_risk_ = false;
@@ -132,11 +129,10 @@ class Claim {
   bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
   bool check_again_ = false;  ///< a hint came while a request was under way
   spi::Duration backoff_ = {};
-  spi::Instant leave_until_ = {};
   spi::Instant last_answer_at_ = spi::Instant::min();
   std::uint32_t in_flight_ = 0;
-  std::vector<Told> told_;
   std::optional<spi::Expectation> expectation_;
+  Leftovers leftovers_;
 };
 
 }  // namespace holdfast::core

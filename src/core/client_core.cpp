@@ -21,10 +21,10 @@ ClientOptions checked(ClientOptions options) {
   if (options.label.size() > max_label_bytes) {
     throw Error(Errc::invalid_argument, "a client's label has more than 256 bytes; shorten it");
   }
-  if (options.connect_timeout <= Duration::zero()) {
+  if (options.connect_timeout <= std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "connect_timeout must be positive");
   }
-  if (options.close_timeout < Duration::zero()) {
+  if (options.close_timeout < std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "close_timeout must not be negative");
   }
   return options;
@@ -33,7 +33,7 @@ ClientOptions checked(ClientOptions options) {
 EngineOptions engine_options(const ClientOptions& options) {
   Random random(Random::fresh_seed());
   return {.identity = this_process(options.label, random),
-          .connect_timeout = std::min<std::chrono::milliseconds>(options.connect_timeout, std::chrono::hours(24)),
+          .connect_timeout = detail::saturated(options.connect_timeout),
           .local_turns = options.local_turns,
           .seed = Random::fresh_seed()};
 }
@@ -83,19 +83,20 @@ ClientCore::~ClientCore() { close(); }
 
 void ClientCore::close() noexcept {
   if (forked()) return;
+  const Duration patience = detail::saturated(options_.close_timeout);
   Monitor::Waiter waiter;
   {
     Section section(monitor_);
     if (std::exchange(close_began_, true)) return;
     std::optional<spi::Expectation> expectation(std::in_place, monitor_, spi::Expectation::Of::user);
-    engine_.close(options_.close_timeout, [&] {
+    engine_.close(patience, [&] {
       expectation.reset();
       monitor_.complete(waiter);
     });
     section.wait(waiter);
   }
   monitor_.stop();
-  workers_.stop(options_.close_timeout);
+  workers_.stop(patience);
 }
 
 void ClientCore::check_not_forked() const {
@@ -209,6 +210,7 @@ Released ClientCore::release(HoldRecord& hold) {
   std::optional<spi::Expectation> expectation(std::in_place, monitor_, spi::Expectation::Of::user);
   hold.cell()->release(hold, [&](Released its_outcome) {
     outcome = its_outcome;
+    if (outcome == Released::not_held) hold.was_lost_before();
     expectation.reset();
     monitor_.complete(waiter);
   });

@@ -17,6 +17,11 @@ Engine::Engine(spi::Loop& loop, UserSide& user, EngineOptions options)
 
 Engine::~Engine() = default;
 
+void Engine::attach(std::unique_ptr<spi::Backend> backend) {
+  backend_ = std::move(backend);
+  leases_are_sessions_ = backend_->traits().lease_scope == StoreTraits::LeaseScope::session;
+}
+
 Cell* Engine::find(const LockName& name) {
   const auto found = cells_.find(name.text());
   return found == cells_.end() ? nullptr : found->second.get();

@@ -32,7 +32,7 @@ class Engine final : public spi::ClaimEvents {
   ~Engine() override;
 
   /// REQUIRES: called once, before anything else. (The backend needs the engine first: it tells it of events.)
-  void attach(std::unique_ptr<spi::Backend> backend) { backend_ = std::move(backend); }
+  void attach(std::unique_ptr<spi::Backend> backend);
 
   /// The cell of `name`, made if there is none. Forgotten when it has nothing to do and nobody keep()s it.
   Cell& cell(const LockName& name);
@@ -53,6 +53,8 @@ class Engine final : public spi::ClaimEvents {
   spi::Loop& loop() { return loop_; }
   spi::Claims& claims() { return backend_->claims(); }
   spi::Backend& backend() { return *backend_; }
+  /// Whether all claims of this client live and die together.
+  bool leases_are_sessions() const { return leases_are_sessions_; }
   UserSide& user() { return user_; }
   Keeper& keeper() { return keeper_; }
   const EngineOptions& options() const { return options_; }
@@ -87,6 +89,7 @@ class Engine final : public spi::ClaimEvents {
   Random random_;
   Keeper keeper_;
   std::unique_ptr<spi::Backend> backend_;
+  bool leases_are_sessions_ = false;
   std::unordered_map<std::string_view, std::unique_ptr<Cell>> cells_;  ///< by the name that the cell holds
   Counters counters_;
   Health::Contact contact_ = Health::Contact::never;

@@ -44,6 +44,8 @@ class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
   void set_at_risk(bool at_risk, UserSide& user);
   /// Ends the hold: nothing changes afterwards. Tells the user if it is lost.
   void end(HoldState last, UserSide& user);
+  /// The hold that was released turned out to be gone before.
+  void was_lost_before() { state_.store(HoldState::lost, std::memory_order_release); }
 
   std::stop_token stop_token();
   void on_change(std::function<void(HoldState)> callback, UserSide& user);

@@ -1,5 +1,6 @@
 #include "core/workers.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -76,7 +77,8 @@ void Workers::stop(std::chrono::nanoseconds patience) {
   shared_->stopping = true;
   shared_->work_or_stop.notify_all();
   const std::size_t me = working_for == shared_.get() ? 1 : 0;
-  shared_->thread_ended.wait_for(lock, patience, [&] { return shared_->threads <= me; });
+  const auto longest = std::min<std::chrono::nanoseconds>(patience, std::chrono::hours(24 * 365));  // no overflow
+  shared_->thread_ended.wait_for(lock, longest, [&] { return shared_->threads <= me; });
 }
 
 }  // namespace holdfast::core

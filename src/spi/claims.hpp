@@ -45,7 +45,8 @@ struct ClaimRequest {
   Mode mode = {};
   milliseconds lease = {};
   WhenBusy when_busy = WhenBusy::wait;
-  /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands.
+  /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands and even if
+  /// this request is refused.
   std::optional<ClaimId> replaces = {};
   /// Who claims and why, for listings. The client's identity is the same object in every request.
   std::shared_ptr<const ClientIdentity> client = {};
@@ -83,8 +84,8 @@ struct ClaimAnswer {
   Instant armed_at = Instant::min();
   /// waiting: how many claims stand before it, holders included.
   std::uint32_t place = 0;
-  /// waiting: ask again after at most this long, even if nothing is heard. Polling stores: their interval. Others, for
-  /// the first in line: when the holder's lease ends. Zero: the next renewal is soon enough.
+  /// waiting: ask again after at most this long, even if nothing is heard. Polling stores: their interval. Others: when
+  /// the holder's lease ends, so that its death is noticed then. Zero: the next renewal is soon enough.
   milliseconds check_after = {};
   /// granted: somebody asks the holder to let go, for this reason.
   std::optional<std::string> asked_to_release = {};
@@ -101,8 +102,9 @@ class ClaimEvents {
   virtual void check(const LockName& name, ClaimId id) = 0;
 };
 
-/// The claims of one client in a store. Every request is answered within patience(lease), or fails then; what happens later is told through ClaimEvents. Requests are executed in the order in which they were made, as far
-/// as the connection holds.
+/// The claims of one client in a store. Every request is answered within patience(lease), or fails then; what happens
+/// later is told through ClaimEvents. Requests are executed in the order in which they were made, as far as the
+/// connection holds.
 class Claims {
  public:
   virtual ~Claims() = default;

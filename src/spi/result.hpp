@@ -42,6 +42,12 @@ class Result {
   std::variant<T, Failure> state_;
 };
 
+/// Whether the store was heard: a refusal is an answer too.
+template <class T>
+bool was_reached(const Result<T>& result) {
+  return result.ok() || !is_retryable(result.failure().code);
+}
+
 /// Runs exactly once, under the monitor, and never inside the call that took it.
 template <class T = Nothing>
 using Done = Callback<void(Result<T>)>;

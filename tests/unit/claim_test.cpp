@@ -214,7 +214,7 @@ TEST(Claim, RepeatsAReleaseUntilItIsConfirmed) {
   EXPECT_EQ(client.engine.cells(), 0U);
 }
 
-TEST(Claim, GivesUpAReleaseAtVAndReportsIt) {
+TEST(Claim, GivesUpAReleaseWhenTheLeaseHasSurelyEndedAndReportsIt) {
   ScriptedEngine client;
   const auto call = client.call("a");
   client.answer(client.store->next_acquire(), client.granted(7));
@@ -236,6 +236,27 @@ TEST(Claim, IsReplacedByTheNextWhileItsReleaseIsUnconfirmed) {
   const auto second = client.call("a");
   ASSERT_EQ(client.store->acquires.size(), 1U);
   EXPECT_EQ(client.store->acquires.front().replaces, old);
+}
+
+TEST(Claim, IsReleasedAfterAllWhenItsReplacementIsGivenUp) {
+  ScriptedEngine client;
+  const auto first = client.call("a");
+  const auto held = client.store->acquires.front().id;
+  client.answer(client.store->next_acquire(), client.granted(7));
+  const auto second = client.call("a", {.ttl = 5s}, spi::WhenBusy::wait, client.loop.now() + 100ms);
+  first->release();
+  ASSERT_EQ(client.store->acquires.front().replaces, held);
+  EXPECT_TRUE(client.store->releases.empty());
+
+  const auto replacement = client.store->next_acquire();  // never answered
+  client.loop.advance(100ms);
+  EXPECT_EQ(second->failed(), Errc::in_doubt);
+  ASSERT_EQ(client.store->releases.size(), 2U);
+  EXPECT_EQ(client.store->releases[0].id, held);
+  EXPECT_EQ(client.store->releases[1].id, replacement.id);
+  for (int i = 0; i < 2; ++i) client.answer(client.store->next_release(), Failure{Errc::unreachable, {}});
+  client.loop.advance(1s);
+  EXPECT_EQ(client.store->releases.size(), 2U) << "both are followed";
 }
 
 TEST(Claim, DoesNotRenewAFixedLease) {

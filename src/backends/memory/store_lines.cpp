@@ -185,13 +185,15 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) {
     for (Claim* each = line.waiting.front(); each != nullptr; each = each->next) each->ordinal = ordinal++;
   }
   answer.place = line.granted_count + (claim.ordinal - line.waiting.front()->ordinal);
+  // All waiters look when a holder's lease ends, not only the first: it may have died as well. While the holder lives,
+  // its lease ends later than their next renewal, so this costs nothing. The first one looks at every holder.
+  Instant ends = line.granted.front()->expires;
   if (line.waiting.front() == &claim) {
-    Instant first = Instant::max();
     for (const Claim* each = line.granted.front(); each != nullptr; each = each->next) {
-      first = std::min(first, each->expires);
+      ends = std::min(ends, each->expires);
     }
-    answer.check_after = std::chrono::floor<milliseconds>(first - now) + milliseconds(1);
   }
+  answer.check_after = std::chrono::floor<milliseconds>(ends - now) + milliseconds(1);
   return answer;
 }
 

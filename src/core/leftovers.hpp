@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "holdfast/hold.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::core {
+
+class Engine;
+
+/// The claims on one name that this client is done with and the store may still have. Each is released until the store
+/// confirms it, or has surely dropped it by itself. (Where the lease is the session's, that is never.)
+class Leftovers {
+ public:
+  using Told = spi::Callback<void(Released)>;
+
+  /// `on_idle` runs when the last one is settled; the owner may be gone afterwards.
+  Leftovers(Engine& engine, const LockName& name, spi::Task on_idle);
+
+  struct Leftover {
+    spi::ClaimId id;
+    /// When the store has dropped it by itself.
+    spi::Instant until;
+    spi::Duration patience;
+    /// Whether the user hears if it is never confirmed: not of what was lost anyway.
+    bool report = true;
+    /// Hears what the first answer says. May be empty.
+    Told told = {};
+  };
+  /// Releases it now and again.
+  void release(Leftover leftover);
+  /// An acquire is about to replace it, so no release is needed: until that acquire succeeds, or is given up.
+  void cover(Leftover leftover);
+
+  /// What the next acquire should replace.
+  std::optional<spi::ClaimId> newest() const;
+  /// An acquire replaced it.
+  void replaced(spi::ClaimId id);
+  /// The acquire that should have replaced it failed.
+  void replacing_failed(spi::ClaimId id);
+  /// No acquire will replace anything: releases what was covered.
+  void uncover();
+
+  bool idle() const { return entries_.empty() && in_flight_ == 0; }
+
+ private:
+  struct Entry : Leftover {
+    bool covered = false;
+    bool under_way = false;
+    spi::Duration backoff = {};
+    spi::Instant again_at = spi::Instant::max();
+  };
+
+  Entry* find(spi::ClaimId id);
+  void erase(const Entry& entry);
+  void send(Entry& entry);
+  void answered(spi::ClaimId id, const spi::Result<bool>& answer);
+  void timer_due();
+  void set_timer();
+
+  Engine& engine_;
+  const LockName& name_;
+  spi::Task on_idle_;
+  std::vector<Entry> entries_;
+  std::uint32_t in_flight_ = 0;
+  spi::Timer timer_;
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,71 @@
+// The registry of fixtures, and which stores each suite runs against.
+
+#include "conformance/fixture.hpp"
+
+#include <utility>
+
+namespace holdfast::conformance {
+
+namespace {
+
+std::vector<std::unique_ptr<const FixtureKind>>& registry() {
+  static std::vector<std::unique_ptr<const FixtureKind>> kinds;
+  return kinds;
+}
+
+template <class Predicate>
+std::vector<const FixtureKind*> kinds_where(Predicate predicate) {
+  std::vector<const FixtureKind*> found;
+  for (const auto& kind : registry()) {
+    if (predicate(kind->capabilities)) found.push_back(kind.get());
+  }
+  return found;
+}
+
+}  // namespace
+
+RegisterFixture::RegisterFixture(FixtureKind kind) {
+  registry().push_back(std::make_unique<const FixtureKind>(std::move(kind)));
+}
+
+const std::vector<std::unique_ptr<const FixtureKind>>& fixture_kinds() { return registry(); }
+
+std::vector<const FixtureKind*> every_store() {
+  return kinds_where([](const Capabilities&) { return true; });
+}
+
+std::vector<const FixtureKind*> stores_that(bool Capabilities::* can) {
+  return kinds_where([can](const Capabilities& capabilities) { return capabilities.*can; });
+}
+
+std::vector<const FixtureKind*> stores_that_cannot(bool Capabilities::* can) {
+  return kinds_where([can](const Capabilities& capabilities) { return !(capabilities.*can); });
+}
+
+std::string name_of(const testing::TestParamInfo<const FixtureKind*>& info) { return info.param->name; }
+
+// GoogleTest asks the generators when main() runs, after every fixture has registered itself.
+INSTANTIATE_TEST_SUITE_P(Store, MutexConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, RecursiveMutexConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, HoldConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, ClientConformance, testing::ValuesIn(every_store()), name_of);
+
+// A suite for which no registered store qualifies is empty, and that is no mistake.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FifoConformance);
+INSTANTIATE_TEST_SUITE_P(Store, FifoConformance, testing::ValuesIn(stores_that(&Capabilities::fifo)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseConformance);
+INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseConformance, testing::ValuesIn(stores_that(&Capabilities::fixed_leases)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoFixedLeaseConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoFixedLeaseConformance,
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::fixed_leases)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedStoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, SharedStoreConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PrivateStoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, PrivateStoreConformance,
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::separate_processes)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ServerConformance, testing::ValuesIn(stores_that(&Capabilities::has_server)), name_of);
+
+}  // namespace holdfast::conformance

@@ -1,0 +1,69 @@
+// The table in README.md is complete and names only cases that exist.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(__FILE__).parent_path();
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// What is in each match of `pattern`'s first group.
+std::set<std::string> matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match) {
+    found.insert((*match)[1]);
+  }
+  return found;
+}
+
+/// The behaviours' ids and what README.md says about where they are covered.
+std::map<std::string, std::string> table() {
+  std::map<std::string, std::string> rows;
+  std::ifstream readme(folder / "README.md");
+  const std::regex row(R"(\| (R?M\d+) \| [^|]+ \| ([^|]+) \|)");
+  std::smatch match;
+  for (std::string line; std::getline(readme, line);) {
+    if (std::regex_match(line, match, row)) rows[match[1]] = match[2];
+  }
+  return rows;
+}
+
+TEST(ConformanceReadme, EveryBehaviourHasALine) {
+  const auto rows = table();
+  for (int number = 1; number <= 60; ++number) {
+    std::ostringstream id;
+    id << "M" << std::setw(2) << std::setfill('0') << number;
+    EXPECT_TRUE(rows.contains(id.str())) << id.str();
+  }
+  for (int number = 1; number <= 10; ++number) EXPECT_TRUE(rows.contains("RM" + std::to_string(number))) << number;
+}
+
+TEST(ConformanceReadme, EveryCaseItNamesExists) {
+  std::set<std::string> cases;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cpp") cases.merge(matches(text_of(entry.path()), R"(TEST_P\(\w+, (\w+)\))"));
+  }
+  EXPECT_GT(cases.size(), 100u);
+  for (const auto& [id, where] : table()) {
+    const auto named = matches(where, "`(\\w+)`");
+    EXPECT_TRUE(!named.empty() || where.starts_with("later: ")) << id;
+    for (const std::string& name : named) EXPECT_TRUE(cases.contains(name)) << id << ": " << name;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,18 @@
+# cmake -DPRINTS=<regex> -P run.cmake -- <program> <argument>...: it must succeed and print what matches.
+set(command)
+foreach(i RANGE ${CMAKE_ARGC})
+  if(separator_seen)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
+    set(separator_seen TRUE)
+  endif()
+endforeach()
+list(FILTER command EXCLUDE REGEX "^$")
+
+execute_process(COMMAND ${command} OUTPUT_VARIABLE output RESULT_VARIABLE result ECHO_OUTPUT_VARIABLE)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${command} ended with ${result}")
+endif()
+if(NOT output MATCHES "${PRINTS}")
+  message(FATAL_ERROR "${command} should print something that matches '${PRINTS}'")
+endif()
