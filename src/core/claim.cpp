@@ -268,7 +268,7 @@ Leftovers::Leftover Claim::as_leftover(Told told) const {
   const Instant from = std::max(engine_.loop().now(), lease_.valid_until());
   return {.id = id_,
           .until = engine_.leases_are_sessions() ? Instant::max() : spi::saturating_add(from, longest),
-          .patience = spi::patience(terms_.ttl),
+          .lease = terms_.ttl,
           .told = std::move(told)};
 }
 

@@ -69,7 +69,7 @@ void Leftovers::send(Entry& entry) {
   entry.under_way = true;
   entry.again_at = Instant::max();
   ++in_flight_;
-  engine_.claims().release({name_, entry.id}, [this, id = entry.id](const spi::Result<bool>& answer) {
+  engine_.claims().release({name_, entry.id, entry.lease}, [this, id = entry.id](const spi::Result<bool>& answer) {
     answered(id, answer);
     --in_flight_;
     if (idle()) on_idle_();
@@ -86,7 +86,12 @@ void Leftovers::answered(ClaimId id, const spi::Result<bool>& answer) {
     erase(*entry);
     return tell(told, answer.value() ? Released::released : Released::not_held);
   }
-  entry->backoff = std::clamp(entry->backoff * 2, entry->patience / 8, entry->patience);
+  if (answer.failure().code == Errc::closed) {  // nobody is there to confirm anything any more
+    erase(*entry);
+    return tell(told, Released::in_doubt);
+  }
+  const Duration most = spi::patience(entry->lease);
+  entry->backoff = std::clamp(entry->backoff * 2, most / 8, most);
   entry->again_at = engine_.loop().now() + engine_.jittered(entry->backoff);
   set_timer();
   tell(told, Released::in_doubt);

@@ -25,7 +25,7 @@ class Leftovers {
     spi::ClaimId id;
     /// When the store has dropped it by itself.
     spi::Instant until;
-    spi::Duration patience;
+    spi::milliseconds lease;
     /// Whether the user hears if it is never confirmed: not of what was lost anyway.
     bool report = true;
     /// Hears what the first answer says. May be empty.

@@ -243,6 +243,7 @@ TEST(Claim, IsReleasedAfterAllWhenItsReplacementIsGivenUp) {
   const auto first = client.call("a");
   const auto held = client.store->acquires.front().id;
   client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1ms);
   const auto second = client.call("a", {.ttl = 5s}, spi::WhenBusy::wait, client.loop.now() + 100ms);
   first->release();
   ASSERT_EQ(client.store->acquires.front().replaces, held);
