@@ -34,39 +34,39 @@ struct ClaimStatus {
 /// One lock, as the store sees it.
 struct LockStatus {
   std::string name = {};
-  Token token = {};                        ///< of the newest holder, as the store numbers it; 0 if nobody holds
+  Token token = {};  ///< of the newest holder, as the store numbers it; 0 if nobody holds
   std::vector<ClaimStatus> holders = {};
-  std::vector<ClaimStatus> waiters = {};   ///< in the order in which they will be served
+  std::vector<ClaimStatus> waiters = {};  ///< in the order in which they will be served
 };
 
 /// What a store can promise. What it cannot is refused with Errc::unsupported.
 struct StoreTraits {
   enum class LeaseScope { claim, session };
 
-  std::string store = {};                            ///< "memory", "redis" ...
-  LeaseScope lease_scope = LeaseScope::claim;        ///< whether each lock has a lease, or all of a client share one
-  bool has_clock = false;                            ///< the store can tell the time of day
-  bool fifo = false;                                 ///< waiters are served in the order in which they came
-  bool durable_tokens = false;                       ///< tokens rise also across a restart of the store
-  bool shared_between_processes = false;             ///< other processes can reach the same store
-  std::string failover_may_lose = {};                ///< in words; empty: nothing
-  std::size_t max_value_bytes = 0;                   ///< largest value of a register
+  std::string store = {};                      ///< "memory", "redis" ...
+  LeaseScope lease_scope = LeaseScope::claim;  ///< whether each lock has a lease, or all of a client share one
+  bool has_clock = false;                      ///< the store can tell the time of day
+  bool fifo = false;                           ///< waiters are served in the order in which they came
+  bool durable_tokens = false;                 ///< tokens rise also across a restart of the store
+  bool shared_between_processes = false;       ///< other processes can reach the same store
+  std::string failover_may_lose = {};          ///< in words; empty: nothing
+  std::size_t max_value_bytes = 0;             ///< largest value of a register
 };
 
 /// How a client is doing.
 struct Health {
   enum class Contact { never, good, failing };
 
-  Contact contact = Contact::never;                    ///< whether the store answered last time it was asked
-  std::chrono::nanoseconds since_contact = {};         ///< since its last answer; zero if there never was one
-  std::size_t holds = 0;                               ///< locks held now
-  std::size_t at_risk = 0;                             ///< of these, with a failed renewal
-  std::size_t waiting = 0;                             ///< calls waiting for a lock now
-  std::uint64_t grants = 0;                            ///< locks granted by the store so far
-  std::uint64_t local_turns = 0;                       ///< locks handed over inside this client so far
-  std::uint64_t renewals = 0;                          ///< leases renewed so far
+  Contact contact = Contact::never;             ///< whether the store answered last time it was asked
+  std::chrono::nanoseconds since_contact = {};  ///< since its last answer; zero if there never was one
+  std::size_t holds = 0;                        ///< locks held now
+  std::size_t at_risk = 0;                      ///< of these, with a failed renewal
+  std::size_t waiting = 0;                      ///< calls waiting for a lock now
+  std::uint64_t grants = 0;                     ///< locks granted by the store so far
+  std::uint64_t local_turns = 0;                ///< locks handed over inside this client so far
+  std::uint64_t renewals = 0;                   ///< leases renewed so far
   std::uint64_t failed_renewals = 0;
-  std::uint64_t lost = 0;                              ///< holds lost so far
+  std::uint64_t lost = 0;  ///< holds lost so far
 };
 
 }  // namespace holdfast

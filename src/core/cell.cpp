@@ -102,8 +102,9 @@ void Cell::request_timer_due(Request& request) {
   const Instant now = engine_.loop().now();
   if (now >= request.deadline) return cancel(request, why_not_in_time(request));
   if (!engine_.contacted()) {
-    return cancel(request, Failure{Errc::unreachable, "lock '" + name_->text() + "': no contact with the store within " +
-                                                          "the connect_timeout; " + last_failure_.detail});
+    return cancel(request,
+                  Failure{Errc::unreachable, "lock '" + name_->text() + "': no contact with the store within " +
+                                                 "the connect_timeout; " + last_failure_.detail});
   }
   if (request.deadline != Instant::max()) request.timer->set(request.deadline);
 }
@@ -111,7 +112,8 @@ void Cell::request_timer_due(Request& request) {
 Failure Cell::why_not_in_time(const Request& request) const {
   const bool store_knows = claim_.phase() == Phase::waiting || claim_.last_answer_at() >= request.entered_at;
   if (hold_ || store_knows) return Failure{Errc::timed_out};
-  return {last_failure_.code, "lock '" + name_->text() + "': the store did not answer in time; " + last_failure_.detail};
+  return {last_failure_.code,
+          "lock '" + name_->text() + "': the store did not answer in time; " + last_failure_.detail};
 }
 
 // --- the hold -------------------------------------------------------------------------------------------------------
@@ -164,7 +166,8 @@ void Cell::hand_to_front() {
 
 void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) {
   catch_up();
-  if (hold_.get() != &hold) return done(Failure{Errc::lost, "lock '" + name_->text() + "' was lost; it cannot be extended"});
+  if (hold_.get() != &hold)
+    return done(Failure{Errc::lost, "lock '" + name_->text() + "' was lost; it cannot be extended"});
   claim_.extend(length, std::move(done));
 }
 

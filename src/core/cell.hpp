@@ -18,10 +18,12 @@ class Engine;
 /// All requests of the client stand in one line, and only the first of them shows in the store. When a hold ends, it
 /// is handed to the next in line without asking the store, as its own turn with its own larger token, if
 /// - the lease is renewed, safe, and of the length that the next one wants,
-/// - fewer than `local_turns` turns and less than the smaller of ttl / 10 and 50 ms have passed since the store's grant.
+/// - since the store's grant fewer than `local_turns` turns, and less than ttl / 10 and 50 ms, have passed.
+///
 /// Otherwise the claim goes back, and a new one joins the end of the store's line: other clients are never starved.
-/// A request that will not wait never joins a line: it is refused at once if anybody here holds or waits.
-/// A lost hold does not block the line.
+///
+/// A request that will not wait never joins a line: it is refused at once if anybody here holds or waits. A lost hold
+/// does not block the line.
 class Cell : private Claim::Owner {
  public:
   Cell(Engine& engine, const LockName& name);

@@ -209,7 +209,8 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
 void Claim::extend(spi::milliseconds length, spi::Done<> done) {
   const spi::ClaimRef longer{name_, id_, length};
   ++in_flight_;
-  auto answered = [this, id = id_, done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
+  auto answered = [this, id = id_,
+                   done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
     note_contact(spi::was_reached(answers));
     if (id == id_ && phase_ == Phase::granted && answers.ok()) {
       handle_kept(answers.value()[0]);

@@ -277,9 +277,10 @@ std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
 }
 
 bool ClientCore::evict(const LockName& name) {
-  const auto evicted = ask_store<std::size_t>(
-      [&](auto done) { engine_.backend().administration().evict(name, std::move(done)); });
-  if (!evicted.ok()) throw Error(evicted.failure().code, "breaking lock '" + name.text() + "': " + evicted.failure().detail);
+  const auto evicted =
+      ask_store<std::size_t>([&](auto done) { engine_.backend().administration().evict(name, std::move(done)); });
+  if (!evicted.ok())
+    throw Error(evicted.failure().code, "breaking lock '" + name.text() + "': " + evicted.failure().detail);
   return evicted.value() > 0;
 }
 

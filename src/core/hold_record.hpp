@@ -16,8 +16,8 @@ class Cell;
 
 /// One hold, shared by the user's Hold and by the cell that grants it.
 ///
-/// `name`, `token` and `granted_at` never change. `state` and `valid_until` are written under the monitor and read anywhere.
-/// The rest is touched under the monitor only.
+/// `name`, `token` and `granted_at` never change. `state` and `valid_until` are written under the monitor and read
+/// anywhere. The rest is touched under the monitor only.
 class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
  public:
   HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token, spi::Instant now);
@@ -29,9 +29,7 @@ class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
 
   /// The truth at `now`, whatever anybody has noticed so far.
   HoldState state_at(spi::Instant now) const;
-  spi::Instant valid_until() const {
-    return spi::Instant(spi::Duration(valid_until_.load(std::memory_order_acquire)));
-  }
+  spi::Instant valid_until() const { return spi::Instant(spi::Duration(valid_until_.load(std::memory_order_acquire))); }
 
   // Under the monitor.
 

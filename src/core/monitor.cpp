@@ -244,9 +244,8 @@ void Monitor::background() {
     const bool reads = background_reads_;
     leave();
 
-    std::array<pollfd, 3> descriptors{{{wake_background_.get(), POLLIN, 0},
-                                       {timer_.get(), POLLIN, 0},
-                                       {reads ? epoll_.get() : -1, POLLIN, 0}}};
+    std::array<pollfd, 3> descriptors{
+        {{wake_background_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}, {reads ? epoll_.get() : -1, POLLIN, 0}}};
     ::poll(descriptors.data(), descriptors.size(), -1);
     if (descriptors[0].revents != 0) drain(wake_background_.get());
 
@@ -266,7 +265,11 @@ void Monitor::watch(int descriptor, Ready wanted, ReadyHandler handler) {
   event.events = (wanted.readable ? static_cast<unsigned>(EPOLLIN) : 0U) |
                  (wanted.writable ? static_cast<unsigned>(EPOLLOUT) : 0U);
   event.data.u64 = std::uint64_t{generation} << 32U | static_cast<std::uint32_t>(descriptor);
-  ::epoll_ctl(epoll_.get(), known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event);
+  if (::epoll_ctl(epoll_.get(), known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &event) != 0) {
+    const std::string why = std::generic_category().message(errno);
+    watches_.erase(descriptor);
+    throw Error(Errc::exhausted, "a descriptor cannot be watched: " + why);
+  }
 }
 
 void Monitor::unwatch(int descriptor) {

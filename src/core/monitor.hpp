@@ -22,10 +22,10 @@ namespace holdfast::core {
 
 /// The loop of a real program: one mutex guards all state of a client, and any thread may enter.
 ///
-/// A thread that waits for the store does the reading itself, so that an uncontended lock() costs no thread hop. Reading
-/// is a *role* that at most one waiting thread has; when it leaves, it summons another. The role is a hint and not a
-/// right: a background thread owns the timers, reads for the client's own upkeep whoever has the role, and reads for
-/// everybody while no blocked thread is there to do it. So renewals never depend on a user's thread.
+/// A thread that waits for the store does the reading itself, so that an uncontended lock() costs no thread hop.
+/// Reading is a *role* that at most one waiting thread has; when it leaves, it summons another. The role is a hint and
+/// not a right: a background thread owns the timers, reads for the client's own upkeep whoever has the role, and reads
+/// for everybody while no blocked thread is there to do it. So renewals never depend on a user's thread.
 ///
 /// Who reads (polls the shared epoll set):
 /// | somebody waits for the store      | who                                                   |

@@ -46,7 +46,8 @@ std::optional<Hold> Mutex::try_acquire() { return try_acquire_within(std::chrono
 
 std::optional<Hold> Mutex::try_acquire_within(std::chrono::nanoseconds wait, std::stop_token stop) {
   if (wait < std::chrono::nanoseconds::zero()) {
-    throw Error(Errc::invalid_argument, "a wait for lock '" + name().text() + "' must not be negative; zero tries once");
+    throw Error(Errc::invalid_argument,
+                "a wait for lock '" + name().text() + "' must not be negative; zero tries once");
   }
   return core::try_acquire(*cell_, options_, wait, stop);
 }

@@ -45,7 +45,8 @@ struct Workers::Shared : std::enable_shared_from_this<Workers::Shared> {
     std::unique_lock lock(mutex);
     for (;;) {
       ++idle;
-      const bool woken = work_or_stop.wait_for(lock, idle_thread_ends_after, [&] { return stopping || !tasks.empty(); });
+      const bool woken =
+          work_or_stop.wait_for(lock, idle_thread_ends_after, [&] { return stopping || !tasks.empty(); });
       --idle;
       if (tasks.empty() && (stopping || !woken)) break;
       spi::Task task = std::move(tasks.front());

@@ -79,8 +79,9 @@ struct ClaimAnswer {
   std::uint64_t number = 0;
   /// The lease the store really gave, at least what was asked for.
   milliseconds lease = {};
-  /// The claim's lease is certain to run for `lease` from here on: when the request was sent, or earlier where the store
-  /// proves less (ZooKeeper, etcd). Never when the reply came. Instant::min() in pushed answers: nothing new was proved.
+  /// The claim's lease is certain to run for `lease` from here on: when the request was sent, or earlier where the
+  /// store proves less (ZooKeeper, etcd). Never when the reply came. Instant::min() in pushed answers: nothing new was
+  /// proved.
   Instant armed_at = Instant::min();
   /// waiting: how many claims stand before it, holders included.
   std::uint32_t place = 0;

@@ -29,11 +29,13 @@ class Loop {
   /// Runs `task` soon, in order, but never inside this call.
   virtual void defer(Task task) = 0;
 
-  /// The same from anywhere: another thread, another client's monitor. The one function that is not under the monitor.
+  /// The same from anywhere: another thread, another client's monitor. The one function that is not under the monitor,
+  /// and it never enters it: two clients may post to each other from inside theirs.
   virtual void post(Task task) = 0;
 
   /// Calls `handler` while `descriptor` is ready for what is wanted, until unwatch(). Watching again replaces.
-  /// Unwatch before closing: a forked child may keep the description, and with it the registration, alive.
+  /// Readiness may be reported more than once: read until there is nothing left. Unwatch before closing: a forked child
+  /// may keep the description, and with it the registration, alive. Throws Error (Errc::exhausted).
   virtual void watch(int descriptor, Ready wanted, ReadyHandler handler) = 0;
   virtual void unwatch(int descriptor) = 0;
 

@@ -9,8 +9,8 @@ namespace holdfast::spi {
 /// A store's URL, taken apart: `scheme:rest[?key=value&...]`. Percent-encoding in keys and values is decoded; `rest` is
 /// left to the backend, which knows its own form.
 struct Url {
-  std::string scheme = {};                       ///< lower case
-  std::string rest = {};                         ///< between the first colon and the question mark
+  std::string scheme = {};  ///< lower case
+  std::string rest = {};    ///< between the first colon and the question mark
   std::map<std::string, std::string> options = {};
 
   /// Throws Error (Errc::bad_url) that says what is wrong. Never repeats the text: it may hold a password.

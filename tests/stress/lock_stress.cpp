@@ -146,7 +146,9 @@ TEST(ClosingStress, EndsEveryCall) {
         }
       });
     }
-    { const std::scoped_lock lock(others_mutex); }
+    {
+      const std::scoped_lock lock(others_mutex);
+    }
     client.reset();
     ASSERT_TRUE(eventually([&] { return answered == 6; }));
     ++rounds;

@@ -212,7 +212,7 @@ sem_t go_on;
 TEST(MonitorRenewals, DoNotDependOnTheThreadThatHasTheRole) {
   EchoClient client;
   ASSERT_EQ(::sem_init(&go_on, 0, 0), 0);
-  struct sigaction stick {};
+  struct sigaction stick{};
   stick.sa_handler = [](int) {
     while (::sem_wait(&go_on) != 0) {
     }

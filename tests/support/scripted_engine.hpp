@@ -15,9 +15,9 @@ namespace holdfast::test {
 /// A request, and what became of it.
 struct Call {
   Call(core::Cell& its_cell, LockOptions how, spi::WhenBusy when_busy, spi::Instant deadline)
-      : cell(its_cell), options(std::move(how)), request(options, when_busy, deadline, [this](core::Request::Answer got) {
-          answer = std::move(got);
-        }) {
+      : cell(its_cell),
+        options(std::move(how)),
+        request(options, when_busy, deadline, [this](core::Request::Answer got) { answer = std::move(got); }) {
     cell.enter(request);
   }
 

@@ -19,7 +19,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(LockName, AcceptsAnyUtf8) {
-  for (const char* text : {"a", "a/b", "{x}", "..", "\x7f\x01", "caf\xC3\xA9", "\xF0\x9F\x94\x92", "\xEF\xBF\xBD", " "}) {
+  for (const char* text :
+       {"a", "a/b", "{x}", "..", "\x7f\x01", "caf\xC3\xA9", "\xF0\x9F\x94\x92", "\xEF\xBF\xBD", " "}) {
     EXPECT_EQ(LockName(text).text(), text);
   }
   EXPECT_EQ(LockName(std::string(512, 'x')).text().size(), 512U);
