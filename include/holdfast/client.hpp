@@ -35,7 +35,8 @@ class HOLDFAST_EXPORT Client {
   ~Client();
 
   /// Gives everything back, waits for the store's confirmation for at most ClientOptions::close_timeout, and ends the
-  /// client's threads. Waiting calls answer Errc::closed; holds that are still out become lost. Idempotent.
+  /// client's threads; for callbacks that still run it waits for as long once more, and then leaves them behind.
+  /// Waiting calls answer Errc::closed; holds that are still out become lost. Idempotent.
   void close() noexcept;
 
   const ClientIdentity& identity() const noexcept;
@@ -47,7 +48,8 @@ class HOLDFAST_EXPORT Client {
   /// One lock; empty if nobody holds it and nobody waits.
   std::optional<LockStatus> show(const LockName& name) const;
   /// Takes a lock away from its holders, as an operator's last resort: the next waiter is served, the old holder is
-  /// told, and its token is refused from then on. True if there was anything to take away.
+  /// told, and a resource that checks tokens refuses the old one as soon as it has seen the next. True if there was
+  /// anything to take away.
   bool evict(const LockName& name);
 
  private:

@@ -29,7 +29,7 @@ enum class Errc {
 
 /// What to do about it: compare an `error_code` with these.
 ///
-///     if (error.code() == holdfast::Condition::retry) ...
+///     if (error.code() == holdfast::Condition::retry) try_again_later();
 enum class Condition {
   retry = 1,          ///< nothing happened; the same call may succeed later
   lost,               ///< stop working on what the lock protects

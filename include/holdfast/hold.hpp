@@ -60,7 +60,7 @@ class HOLDFAST_EXPORT Hold {
   /// Whether this object stands for a hold at all, in whatever state.
   explicit operator bool() const noexcept { return record_ != nullptr; }
 
-  /// REQUIRES, for all that follow: *this stands for a hold. Otherwise they throw Errc::not_held.
+  /// All that follow throw Errc::not_held if *this stands for no hold; only valid() is then false.
   const LockName& name() const;
   Token token() const;
 
@@ -73,7 +73,8 @@ class HOLDFAST_EXPORT Hold {
   /// Triggered when the hold is lost; not by a release.
   std::stop_token stop_token() const;
   /// `callback` is called with each new state (at_risk, held again, lost), on a thread of the client's own; it may
-  /// block and may call Holdfast. If the hold is already lost, it is called with that. Replaces an earlier callback.
+  /// block and may call Holdfast, and must not throw. One call at a time, and never with an older state after a newer
+  /// one. If the hold is already lost, it is called with that. Replaces an earlier callback.
   void on_change(Callback callback);
   /// A descriptor that becomes readable when the hold is lost, for poll() and its relatives. Do not read from it or
   /// close it: it belongs to the hold. Throws Errc::exhausted when the process has no descriptors left.

@@ -49,7 +49,8 @@ class HOLDFAST_EXPORT Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   /// Waits until the lock is held by this thread. Throws std::errc::resource_deadlock_would_occur (as a
-  /// std::system_error) if this thread holds it already, through this or another mutex object of the client.
+  /// std::system_error) if this thread has locked it already, through this or another mutex object of the client, and
+  /// not unlocked it since; also if it was lost meanwhile.
   void lock() { lock({}); }
   void lock(std::stop_token stop);
   /// False if somebody holds it, this thread included.
@@ -70,7 +71,8 @@ class HOLDFAST_EXPORT Mutex {
   /// This thread's hold. Throws Errc::not_held if it has none. Valid until this thread unlocks.
   const Hold& hold() const;
 
-  /// Waits until the lock is held.
+  /// Waits until the lock is held. Knows no owner but the Hold: a thread that holds the lock and acquires it again
+  /// waits for itself.
   Hold acquire(std::stop_token stop = {});
   /// Empty if somebody holds it.
   std::optional<Hold> try_acquire();
@@ -86,7 +88,7 @@ class HOLDFAST_EXPORT Mutex {
   }
 
   /// Like acquire(), but returns at once and calls `callback` exactly once, on a thread of the client's own, with
-  /// a hold or with the error. The callback may block and may call Holdfast.
+  /// a hold or with the error. The callback may block and may call Holdfast, and must not throw.
   void async_acquire(AcquireCallback callback, std::stop_token stop = {});
 
   const LockName& name() const noexcept;

@@ -30,7 +30,8 @@ struct ClientOptions {
   /// tokens the store's bare numbers; never mix both settings on one resource.
   std::uint8_t local_turns = 64;
 
-  /// Receives what a person may want to read. Called on a thread of the client's own; may block, may call Holdfast.
+  /// Receives what a person may want to read. Called on threads of the client's own, possibly on several at once; may
+  /// block, may call Holdfast, must not throw.
   std::function<void(LogLevel, std::string_view)> log = {};
 
   /// Receives errors that no call could report: an unlock() that was not confirmed, an unlock() by a stranger.

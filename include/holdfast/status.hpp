@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "holdfast/token.hpp"
-
 namespace holdfast {
 
 /// Who a client is, as others see it. The public id identifies; it gives no power over the client's locks.
@@ -32,9 +30,13 @@ struct ClaimStatus {
 };
 
 /// One lock, as the store sees it.
+///
+///     for (const holdfast::LockStatus& lock : client.list("invoices/")) show_on_screen(lock.name,
+///     lock.waiters.size());
 struct LockStatus {
   std::string name = {};
-  Token token = {};  ///< of the newest holder, as the store numbers it; 0 if nobody holds
+  /// The store's number of the newest grant; 0 if nobody holds. The holder's token is made from it (see Token).
+  std::uint64_t number = 0;
   std::vector<ClaimStatus> holders = {};
   std::vector<ClaimStatus> waiters = {};  ///< in the order in which they will be served
 };

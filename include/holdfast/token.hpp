@@ -12,6 +12,9 @@ namespace holdfast {
 /// the largest it has seen: then a holder that was paused and lost its lock cannot do harm when it wakes up.
 /// Tokens of different names must not be compared.
 ///
+///     if (token < largest_seen) throw std::runtime_error("stale writer");
+///     largest_seen = token;
+///
 /// The value is the store's number, shifted left by 8 bits, plus the local turn (see ClientOptions::local_turns).
 class Token {
  public:

@@ -112,7 +112,7 @@ void Cell::request_timer_due(Request& request) {
 Failure Cell::why_not_in_time(const Request& request) const {
   const bool store_knows = claim_.phase() == Phase::waiting || claim_.last_answer_at() >= request.entered_at;
   if (hold_ || store_knows) return Failure{Errc::timed_out};
-  return {last_failure_.code,
+  return {engine_.contacted() ? last_failure_.code : Errc::unreachable,
           "lock '" + name_->text() + "': the store did not answer in time; " + last_failure_.detail};
 }
 
@@ -166,9 +166,10 @@ void Cell::hand_to_front() {
 
 void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) {
   catch_up();
-  if (hold_.get() != &hold)
-    return done(Failure{Errc::lost, "lock '" + name_->text() + "' was lost; it cannot be extended"});
-  claim_.extend(length, std::move(done));
+  if (hold_.get() == &hold) return claim_.extend(length, std::move(done));
+  engine_.loop().defer([done = std::move(done), name = name_]() mutable {
+    done(Failure{Errc::lost, "lock '" + name->text() + "' was lost; it cannot be extended"});
+  });
 }
 
 void Cell::lose_hold(const std::string& why) {

@@ -49,10 +49,12 @@ void Claim::send_acquire() {
   const spi::ClaimRequest request{.name = name_,
                                   .id = id_,
                                   .lease = terms_.ttl,
+                                  .kind = terms_.kind,
                                   .when_busy = terms_.when_busy,
                                   .replaces = replaces,
                                   .client = engine_.identity(),
                                   .reason = reason_};
+  sent_at_ = engine_.loop().now();
   ++in_flight_;
   engine_.claims().acquire(request, [this, id = id_, replaces](const spi::Result<ClaimAnswer>& answer) {
     if (replaces) answer.ok() ? leftovers_.replaced(*replaces) : leftovers_.replacing_failed(*replaces);
@@ -72,7 +74,7 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
   }
 
   const ClaimAnswer& answer = result.value();
-  lease_.armed(answer.armed_at, answer.lease);
+  acknowledge(answer);
   switch (answer.standing) {
     case Standing::granted: return become_granted(answer);
     case Standing::waiting: return become_waiting(answer);
@@ -91,7 +93,7 @@ void Claim::become_waiting(const ClaimAnswer& answer) {
   if (std::exchange(check_again_, false)) {
     renew_now();
   } else {
-    const Instant due = lease_.renewal_due();
+    const Instant due = renewal_due();
     const bool sooner = answer.check_after > Duration::zero();
     renew_at(sooner ? std::min(due, engine_.loop().now() + answer.check_after) : due);
   }
@@ -115,7 +117,7 @@ void Claim::become_granted(const ClaimAnswer& answer) {
   } else if (std::exchange(check_again_, false)) {
     renew_now();
   } else {
-    renew_at(lease_.renewal_due());
+    renew_at(renewal_due());
   }
   owner_.claim_granted();
 }
@@ -129,6 +131,7 @@ void Claim::renew_at(Instant instant) {
 
 void Claim::renew_now() {
   renewing_ = true;
+  sent_at_ = engine_.loop().now();
   engine_.keeper().renew(*this);
   set_timer();
 }
@@ -174,7 +177,7 @@ void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
 
   const ClaimAnswer& answer = result.value();
   if (phase_ == Phase::granted) return handle_kept(answer);
-  lease_.armed(answer.armed_at, answer.lease);
+  acknowledge(answer);
   switch (answer.standing) {
     case Standing::granted: return become_granted(answer);
     case Standing::waiting: return become_waiting(answer);
@@ -194,14 +197,14 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   if (answer.standing == Standing::granted && answer.number != number_) {
     return lose("it expired and was granted anew", InStore::maybe);
   }
-  lease_.armed(answer.armed_at, answer.lease);
+  acknowledge(answer);
   at_risk_ = false;
   lease_owed_ = false;
   const bool stale = answer.standing == Standing::waiting;  // asked before the grant was known
   if (stale || std::exchange(check_again_, false)) {
     renew_now();
   } else {
-    renew_at(terms_.kind == LeaseKind::fixed ? Instant::max() : lease_.renewal_due());
+    renew_at(terms_.kind == LeaseKind::fixed ? Instant::max() : renewal_due());
   }
   owner_.claim_changed();
 }
@@ -296,6 +299,11 @@ void Claim::note_contact(bool answered) {
   if (!answered) return;
   last_answer_at_ = engine_.loop().now();
   backoff_ = {};
+}
+
+void Claim::acknowledge(const ClaimAnswer& answer) {
+  acknowledged_sent_at_ = sent_at_;
+  lease_.armed(answer.armed_at, answer.lease);
 }
 
 /// Renewing a fixed lease that the user has had in full only asks about it.

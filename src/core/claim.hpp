@@ -108,6 +108,8 @@ class Claim {
   void set_timer();
   spi::Duration next_backoff();
   void note_contact(bool answered);
+  void acknowledge(const spi::ClaimAnswer& answer);
+  spi::Instant renewal_due() const { return lease_.renewal_due(acknowledged_sent_at_); }
   spi::milliseconds renewal_length() const;
   void landed();
 
@@ -125,6 +127,8 @@ class Claim {
 
   spi::Timer timer_;
   spi::Instant renewal_due_ = spi::Instant::max();
+  spi::Instant sent_at_ = {};               ///< the last acquire or renewal
+  spi::Instant acknowledged_sent_at_ = {};  ///< the last one that was answered
   bool renewing_ = false;
   bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
   bool check_again_ = false;  ///< a hint came while a request was under way

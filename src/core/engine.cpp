@@ -84,7 +84,7 @@ Duration Engine::jittered(Duration duration) {
 void Engine::close(Duration patience, spi::Task done) {
   closing_ = true;
   closed_ = std::move(done);
-  close_timer_ = std::make_unique<spi::Timer>(loop_, [this] { close_backend(); });
+  close_timer_ = std::make_unique<spi::Timer>(loop_, [this] { backend_closing_ ? finish_closing() : close_backend(); });
   close_timer_->set(spi::saturating_add(loop_.now(), patience));
 
   std::vector<Cell*> busy;
@@ -98,8 +98,14 @@ void Engine::close(Duration patience, spi::Task done) {
 
 void Engine::close_backend() {
   cells_to_close_ = 0;
+  backend_closing_ = true;
+  close_timer_->set(loop_.now() + spi::longest_patience);
+  backend_->close([this](const spi::Result<>&) { finish_closing(); });
+}
+
+void Engine::finish_closing() {
   close_timer_->cancel();
-  backend_->close([this](const spi::Result<>&) { std::exchange(closed_, {})(); });
+  if (closed_) std::exchange(closed_, {})();
 }
 
 }  // namespace holdfast::core

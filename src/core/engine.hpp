@@ -81,6 +81,7 @@ class Engine final : public spi::ClaimEvents {
  private:
   Cell* find(const LockName& name);
   void close_backend();
+  void finish_closing();
 
   spi::Loop& loop_;
   UserSide& user_;
@@ -96,6 +97,7 @@ class Engine final : public spi::ClaimEvents {
   spi::Instant last_contact_ = {};
   bool closing_ = false;
   std::size_t cells_to_close_ = 0;
+  bool backend_closing_ = false;
   spi::Task closed_;
   std::unique_ptr<spi::Timer> close_timer_;
 };

@@ -43,12 +43,12 @@ Condition condition_of(Errc code) {
     case Errc::timed_out:
     case Errc::cancelled:
     case Errc::unreachable:
-    case Errc::exhausted:
-    case Errc::store_failed: return Condition::retry;
+    case Errc::exhausted: return Condition::retry;
     case Errc::lost: return Condition::lost;
     case Errc::in_doubt: return Condition::in_doubt;
     case Errc::access_denied:
     case Errc::bad_url:
+    case Errc::store_failed:
     case Errc::unsupported: return Condition::fix_configuration;
     case Errc::not_held:
     case Errc::closed:

@@ -20,15 +20,15 @@ class Lease {
   bool acknowledged() const { return valid_until_ != spi::Instant::min(); }
   /// V.
   spi::Instant valid_until() const { return valid_until_; }
-  /// When to renew: a third of the ttl after the last acknowledgement. Rounded down to a coarse grid, so that claims
-  /// that were armed at about the same time are renewed in the same batch.
-  spi::Instant renewal_due() const;
+  /// When to renew: a third of the ttl after the last acknowledged request was sent. (Not after `armed_at`: a store
+  /// that proves one request late would be asked without a pause.) Rounded down to a coarse grid, so that claims that
+  /// were armed at about the same time are renewed in the same batch.
+  spi::Instant renewal_due(spi::Instant sent_at) const;
 
   spi::milliseconds ttl() const { return ttl_; }
 
  private:
   spi::milliseconds ttl_;
-  spi::Instant armed_at_ = spi::Instant::min();
   spi::Instant valid_until_ = spi::Instant::min();
 };
 

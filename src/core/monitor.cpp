@@ -36,12 +36,12 @@ void drain(int event_descriptor) {
 Monitor::Monitor(Workers& workers)
     : workers_(workers),
       epoll_(checked(::epoll_create1(EPOLL_CLOEXEC))),
-      wake_reader_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
-      wake_background_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))),
-      timer_(checked(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK))) {
-  watch(wake_reader_.get(), {.readable = true}, [this](Ready) {
+      timer_(checked(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK))),
+      inbox_(std::make_shared<Inbox>(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+                                     checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)))) {
+  watch(inbox_->wake_reader.get(), {.readable = true}, [this](Ready) {
     // Only for whoever has the role. If the background thread took it away, the reader would sleep on.
-    if (!role_taken_ || !reader_asleep_) drain(wake_reader_.get());
+    if (!role_taken_ || !inbox_->reader_asleep) drain(inbox_->wake_reader.get());
   });
   const SignalsBlocked signals_blocked;
   try {
@@ -58,7 +58,7 @@ void Monitor::stop() {
     const Section section(*this);
     stopping_ = true;
   }
-  ::eventfd_write(wake_background_.get(), 1);
+  ::eventfd_write(inbox_->wake_background.get(), 1);
   if (background_.joinable()) background_.join();
 }
 
@@ -83,7 +83,7 @@ void Monitor::leave() {
   }
   mutex_.unlock();
 
-  if (call_background) ::eventfd_write(wake_background_.get(), 1);
+  if (call_background) ::eventfd_write(inbox_->wake_background.get(), 1);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& [parker, reason] = count <= few ? first_wakes[i] : more_wakes[i];
     parker->wake(reason);
@@ -115,9 +115,9 @@ void Monitor::read_for(Waiter& waiter) {
   role_taken_ = true;
   waiter.state_ = Waiter::State::reading;
   while (!waiter.done_ && user_expectations_ > 0) {
-    reader_asleep_ = true;
-    if (inbox_filled_) {  // whoever filled it may have looked before we were asleep
-      reader_asleep_ = false;
+    inbox_->reader_asleep = true;
+    if (inbox_->filled()) {  // whoever filled it may have looked before we were asleep
+      inbox_->reader_asleep = false;
       run_deferred();
       continue;
     }
@@ -125,7 +125,7 @@ void Monitor::read_for(Waiter& waiter) {
     std::array<epoll_event, 16> events;
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
     mutex_.lock();
-    reader_asleep_ = false;
+    inbox_->reader_asleep = false;
     dispatch(events.data(), count);
     run_deferred();
   }
@@ -143,7 +143,7 @@ void Monitor::complete(Waiter& waiter) {
       wakes_.emplace_back(waiter.parker_, WakeReason::completed);
       return;
     case Waiter::State::reading:
-      if (reader_asleep_) ::eventfd_write(wake_reader_.get(), 1);
+      if (inbox_->reader_asleep) ::eventfd_write(inbox_->wake_reader.get(), 1);
       return;
   }
 }
@@ -171,12 +171,7 @@ void Monitor::run_deferred() {
   if (running_deferred_) return;
   running_deferred_ = true;
   for (;;) {
-    if (inbox_filled_) {
-      const std::scoped_lock lock(inbox_mutex_);
-      inbox_filled_ = false;
-      for (spi::Task& task : inbox_) deferred_.push_back(std::move(task));
-      inbox_.clear();
-    }
+    if (inbox_->filled()) inbox_->move_to(deferred_);
     if (deferred_done_ == deferred_.size()) break;
     spi::Task task = std::move(deferred_[deferred_done_++]);
     task();
@@ -186,20 +181,10 @@ void Monitor::run_deferred() {
   running_deferred_ = false;
 }
 
-void Monitor::post(spi::Task task) {
-  {
-    const std::scoped_lock lock(inbox_mutex_);
-    inbox_.push_back(std::move(task));
-    inbox_filled_ = true;
-  }
-  // Either the reader sees the filled inbox before it sleeps, or we see it asleep.
-  ::eventfd_write(reader_asleep_ ? wake_reader_.get() : wake_background_.get(), 1);
-}
-
 void Monitor::run_blocking(spi::Task work, spi::Task done) {
-  workers_.run([this, work = std::move(work), done = std::move(done)]() mutable {
+  workers_.run([inbox = inbox_, work = std::move(work), done = std::move(done)]() mutable {
     work();
-    post(std::move(done));
+    inbox->post(std::move(done));
   });
 }
 
@@ -244,10 +229,11 @@ void Monitor::background() {
     const bool reads = background_reads_;
     leave();
 
-    std::array<pollfd, 3> descriptors{
-        {{wake_background_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}, {reads ? epoll_.get() : -1, POLLIN, 0}}};
+    std::array<pollfd, 3> descriptors{{{inbox_->wake_background.get(), POLLIN, 0},
+                                       {timer_.get(), POLLIN, 0},
+                                       {reads ? epoll_.get() : -1, POLLIN, 0}}};
     ::poll(descriptors.data(), descriptors.size(), -1);
-    if (descriptors[0].revents != 0) drain(wake_background_.get());
+    if (descriptors[0].revents != 0) drain(inbox_->wake_background.get());
 
     mutex_.lock();
     background_reads_ = false;

@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/file_descriptor.hpp"
+#include "core/inbox.hpp"
 #include "core/intrusive_list.hpp"
 #include "core/parker.hpp"
 #include "core/workers.hpp"
@@ -81,7 +81,7 @@ class Monitor final : public spi::Loop {
   // spi::Loop
   spi::Instant now() const override { return spi::BootClock::now(); }
   void defer(spi::Task task) override { deferred_.push_back(std::move(task)); }
-  void post(spi::Task task) override;
+  void post(spi::Task task) override { inbox_->post(std::move(task)); }
   void watch(int descriptor, Ready wanted, ReadyHandler handler) override;
   void unwatch(int descriptor) override;
   void run_blocking(spi::Task work, spi::Task done) override;
@@ -113,11 +113,10 @@ class Monitor final : public spi::Loop {
 
   Workers& workers_;
   FileDescriptor epoll_;
-  FileDescriptor wake_reader_;      ///< in the epoll set: ends the reading thread's epoll_wait
-  FileDescriptor wake_background_;  ///< for the background thread alone
   FileDescriptor timer_;
+  const std::shared_ptr<Inbox> inbox_;
 
-  std::mutex mutex_;  ///< guards everything below, up to the inbox
+  std::mutex mutex_;  ///< guards everything below but the thread
   std::vector<spi::Task> deferred_;
   std::size_t deferred_done_ = 0;
   bool running_deferred_ = false;
@@ -135,11 +134,6 @@ class Monitor final : public spi::Loop {
   bool background_reads_ = false;   ///< it is polling the epoll set now
   bool background_called_ = false;  ///< it has been told to look up
   bool stopping_ = false;
-
-  std::mutex inbox_mutex_;  ///< guards inbox_ alone; taken last
-  std::vector<spi::Task> inbox_;
-  std::atomic<bool> inbox_filled_{false};
-  std::atomic<bool> reader_asleep_{false};  ///< a thread with the role is in epoll_wait
 
   std::thread background_;
 };

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <list>
 
 #include "holdfast/hold.hpp"
 
@@ -13,9 +13,9 @@ namespace holdfast::core {
 class ThreadHolds {
  public:
   struct Entry {
-    std::uint64_t cell;  ///< Cell::serial
-    std::size_t depth;
-    Hold hold;
+    std::uint64_t cell = 0;  ///< Cell::serial
+    std::size_t depth = 0;
+    Hold hold = {};
   };
 
   static ThreadHolds& mine() {
@@ -23,25 +23,35 @@ class ThreadHolds {
     return holds;
   }
 
-  /// Null if this thread does not hold it. Newest first: that is the one most likely asked for.
+  /// Null if this thread does not hold it. Stays where it is until it is taken.
   Entry* find(std::uint64_t cell) {
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (entry->cell == cell) return &*entry;
+    for (Entry& entry : entries_) {
+      if (entry.cell == cell) return &entry;
     }
     return nullptr;
   }
 
-  void add(std::uint64_t cell, Hold hold) { entries_.push_back({cell, 1, std::move(hold)}); }
+  /// Newest first: that is the one most likely asked for.
+  void add(std::uint64_t cell, Hold hold) {
+    if (spare_.empty()) spare_.emplace_front();
+    spare_.front() = {cell, 1, std::move(hold)};
+    entries_.splice(entries_.begin(), spare_, spare_.begin());
+  }
 
   /// REQUIRES: `entry` came from find().
   Hold take(Entry& entry) {
     Hold hold = std::move(entry.hold);
-    entries_.erase(entries_.begin() + (&entry - entries_.data()));
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      if (&*at != &entry) continue;
+      spare_.empty() ? spare_.splice(spare_.begin(), entries_, at) : static_cast<void>(entries_.erase(at));
+      break;
+    }
     return hold;
   }
 
  private:
-  std::vector<Entry> entries_;
+  std::list<Entry> entries_;
+  std::list<Entry> spare_;  ///< one, so that locking and unlocking allocates nothing
 };
 
 }  // namespace holdfast::core

@@ -11,7 +11,7 @@
 
 namespace holdfast::spi {
 
-/// What people on call do to a store.
+/// What people on call do to a store. Every request is answered within longest_patience, or fails then.
 class Administration {
  public:
   virtual ~Administration() = default;

@@ -24,7 +24,8 @@ class Backend {
   virtual Administration& administration() = 0;
   virtual StoreTraits traits() const = 0;
 
-  /// Answers everything that is still unanswered (Errc::closed), then runs `done`. Nothing is called afterwards.
+  /// Answers everything that is still unanswered (Errc::closed), then runs `done`, within longest_patience. Nothing is
+  /// called afterwards.
   virtual void close(Done<> done) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdfast/name.hpp"
+#include "holdfast/options.hpp"
 #include "holdfast/status.hpp"
 #include "spi/instant.hpp"
 #include "spi/result.hpp"
@@ -44,6 +45,8 @@ struct ClaimRequest {
   ClaimId id;
   Mode mode = {};
   milliseconds lease = {};
+  /// Whether it will be renewed, or ends by itself. Stores whose leases belong to a session refuse what they cannot do.
+  LeaseKind kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
   /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands and even if
   /// this request is refused.
@@ -57,12 +60,16 @@ struct ClaimRequest {
 struct ClaimRef {
   const LockName& name;  ///< valid until Done has run
   ClaimId id;
-  milliseconds lease = {};  ///< renew: the store makes it last at least this long from now, and never shortens it
+  /// renew: the store makes it last at least this long from now, and never shortens it. Zero only asks how it stands.
+  milliseconds lease = {};
 };
 
-/// How long one request about a claim may stay unanswered before the backend fails it (Errc::in_doubt).
+/// How long one request about a claim may stay unanswered before the backend fails it (Errc::in_doubt): a sixth of its
+/// lease, at most a second. A request about several claims has the shortest of their patiences. A lease of zero, which
+/// only asks, puts no limit of its own on it.
 constexpr Duration patience(milliseconds lease) {
-  return std::min(Duration(lease) / 6, Duration(std::chrono::seconds(1)));
+  const Duration most = longest_patience;
+  return lease > milliseconds::zero() ? std::min(Duration(lease) / 6, most) : most;
 }
 
 /// What the store says of one claim.
@@ -118,7 +125,7 @@ class Claims {
   virtual void release(const ClaimRef& claim, Done<bool> done) = 0;
 
   /// Keeps claims alive, held or waiting, in as few round trips as the store allows, and says where each of them
-  /// stands. Never re-creates one that is gone. Answers in the order of `claims`.
+  /// stands. Never re-creates one that is gone. Answers in the order of `claims`, which is good during the call only.
   virtual void renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) = 0;
 
   /// Makes a granted exclusive claim shared, without a gap.

@@ -17,6 +17,9 @@ struct BootClock {
 using Instant = BootClock::time_point;
 using Duration = std::chrono::nanoseconds;
 
+/// No request to a store stays unanswered for longer: then the backend fails it (Errc::in_doubt).
+constexpr Duration longest_patience = std::chrono::seconds(1);
+
 /// `instant + duration`, or the end of time.
 constexpr Instant saturating_add(Instant instant, Duration duration) {
   if (duration > Duration::zero() && instant > Instant::max() - duration) return Instant::max();

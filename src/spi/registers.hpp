@@ -14,7 +14,8 @@ struct Versioned {
   std::uint64_t version = 0;
 };
 
-/// Named values with versions, apart from the locks of the same names. Durable before they answer.
+/// Named values with versions, apart from the locks of the same names. Durable before they answer. Every request but
+/// watch() is answered within longest_patience, or fails then.
 class Registers {
  public:
   virtual ~Registers() = default;

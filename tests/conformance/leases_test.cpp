@@ -218,6 +218,33 @@ TEST_P(FixedLeaseConformance, LastsLongerWhenExtended) {
   EXPECT_FALSE(Mutex(other, "mine").try_acquire());
 }
 
+TEST_P(FixedLeaseConformance, EndsAfterItWasExtended) {
+  Client client = open();
+  Client other = open();
+  Hold hold = Mutex(client, "mine", {.ttl = short_ttl(), .lease = LeaseKind::fixed}).acquire();
+  hold.extend(2 * short_ttl());
+  EXPECT_TRUE(Mutex(other, "mine").try_acquire_for(test::patience));
+  EXPECT_FALSE(hold.valid());
+}
+
+// Time spent in line is not taken off the lease.
+TEST_P(FixedLeaseConformance, LastsItsWholeTimeAfterAWait) {
+  Client holder = open();
+  Client client = open();
+  Hold hold = Mutex(holder, "mine").acquire();
+  Background waiter([&](std::stop_token stop) {
+    return Mutex(client, "mine", {.ttl = 2 * steady_ttl(), .lease = LeaseKind::fixed}).acquire(stop);
+  });
+  ASSERT_TRUE(line_becomes(holder, "mine", 1));
+  const auto end = steady_clock::now() + steady_ttl() / 2;
+  ASSERT_TRUE(eventually([&] { return steady_clock::now() > end; }));
+  hold.release();
+  const Hold mine = waiter.take();
+  EXPECT_TRUE(eventually(steady_ttl(), [&] { return mine.remaining() > steady_ttl() * 3 / 2; }));
+  EXPECT_TRUE(Mutex(holder, "mine").try_acquire_for(test::patience)) << "it ends all the same";
+  EXPECT_FALSE(mine.valid());
+}
+
 TEST_P(FixedLeaseConformance, MayBeGivenBackBeforeItsEnd) {
   Client client = open();
   Client other = open();

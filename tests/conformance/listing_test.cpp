@@ -22,7 +22,7 @@ TEST_P(ClientConformance, ShowsWhoHoldsALock) {
   const Hold hold = Mutex(client, "report", {.ttl = 30s, .reason = "nightly report"}).acquire();
   const LockStatus status = other.show("report").value();
   EXPECT_EQ(status.name, "report");
-  EXPECT_EQ(status.token.value(), hold.token().value() >> 8);
+  EXPECT_EQ(status.number, hold.token().value() >> 8);
   EXPECT_TRUE(status.waiters.empty());
   ASSERT_EQ(status.holders.size(), 1u);
   const ClaimStatus& holder = status.holders[0];
@@ -61,7 +61,7 @@ TEST_P(ClientConformance, ShowsWhoWaits) {
   ASSERT_EQ(later.holders.size(), 1u);
   EXPECT_EQ(later.holders[0].client.id, client.identity().id);
   EXPECT_TRUE(later.waiters.empty());
-  EXPECT_GT(later.token, status.token);
+  EXPECT_GT(later.number, status.number);
 }
 
 TEST_P(ClientConformance, ShowsNothingOfAFreeLock) {

@@ -171,6 +171,8 @@ TEST_P(MutexConformance, LocalTurnsDoNotStarveOtherClients) {
   }
   Mutex others(other, "popular");
   for (int round = 0; round < 10; ++round) {
+    const auto turns = busy.health().local_turns;
+    EXPECT_TRUE(test::eventually([&] { return busy.health().local_turns > turns + 20; }));
     const auto hold = others.try_acquire_for(test::patience);
     EXPECT_TRUE(hold) << "round " << round;
     if (!hold) break;

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <system_error>
@@ -19,10 +20,13 @@ void try_again_later();
 bool work_left();
 void do_some_work(holdfast::Token token);
 void write_report(holdfast::Token token);
+void show_on_screen(const std::string& name, std::size_t waiters);
 
 /// Every example is a member function of a class derived from this.
 struct Scene {
   holdfast::Client& client;
   holdfast::Mutex& mutex;
   const holdfast::Error& error;
+  holdfast::Token token;
+  holdfast::Token& largest_seen;
 };

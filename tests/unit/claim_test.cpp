@@ -34,6 +34,23 @@ TEST(Claim, IsRenewedAfterAThirdOfItsLease) {
   EXPECT_EQ(call->hold().valid_until(), client.loop.now() + 3s - 32ms);
 }
 
+TEST(Claim, IsNotRenewedWithoutAPauseWhenTheStoreProvesLate) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  Instant proved = client.loop.now();
+  int renewals = 0;
+  for (int i = 0; i < 90; ++i) {
+    client.loop.advance(100ms);
+    if (client.store->renews.empty()) continue;
+    ++renewals;
+    client.answer(client.store->next_renew(), std::vector{ScriptedEngine::granted(7, proved)});
+    proved = client.loop.now();
+  }
+  EXPECT_EQ(state(client, *call), HoldState::held);
+  EXPECT_LE(renewals, 12);
+}
+
 TEST(Claim, IsRenewedTogetherWithOthers) {
   ScriptedEngine client;
   std::vector<std::unique_ptr<Call>> calls;

@@ -37,20 +37,16 @@ TEST(Lease, NeverMovesBack) {
 }
 
 TEST(Lease, IsDueWithinTheThirdOfItsTtl) {
-  for (const auto armed_at : {Instant(1h), Instant(1h + 123456789ns), Instant(1ns)}) {
-    Lease lease(9s);
-    lease.armed(armed_at, 9s);
-    EXPECT_LE(lease.renewal_due(), armed_at + 3s);
-    EXPECT_GT(lease.renewal_due(), armed_at + 2s);
+  for (const auto sent_at : {Instant(1h), Instant(1h + 123456789ns), Instant(1ns)}) {
+    const Lease lease(9s);
+    EXPECT_LE(lease.renewal_due(sent_at), sent_at + 3s);
+    EXPECT_GT(lease.renewal_due(sent_at), sent_at + 2s);
   }
 }
 
 TEST(Lease, IsDueTogetherWithOthersOfAboutTheSameTime) {
-  Lease one(9s);
-  Lease other(9s);
-  one.armed(Instant(3750ms), 9s);
-  other.armed(Instant(3750ms + 374ms), 9s);
-  EXPECT_EQ(one.renewal_due(), other.renewal_due());
+  const Lease lease(9s);
+  EXPECT_EQ(lease.renewal_due(Instant(3750ms)), lease.renewal_due(Instant(3750ms + 374ms)));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ LockStatus status_of(const Line& line, const Wall& wall) {
   LockStatus status;
   status.name = line.key->name.text();
   for (const Claim* claim = line.granted.front(); claim != nullptr; claim = claim->next) {
-    status.token = std::max(status.token, Token(claim->number));
+    status.number = std::max(status.number, claim->number);
     status.holders.push_back(wall.status_of(*claim));
   }
   for (const Claim* claim = line.waiting.front(); claim != nullptr; claim = claim->next) {
