@@ -31,6 +31,7 @@ void Claim::ask(const Terms& terms, std::string reason, Told told) {
   terms_ = terms;
   reason_ = std::move(reason);
   number_ = 0;
+  least_number_ = 0;
   lease_ = Lease(terms.ttl);
   renewing_ = false;
   lease_owed_ = false;
@@ -90,6 +91,7 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
 
 void Claim::become_waiting(const ClaimAnswer& answer) {
   set_phase(Phase::waiting);
+  least_number_ = std::max(least_number_, answer.number);
   if (std::exchange(check_again_, false)) {
     renew_now();
   } else {
@@ -231,9 +233,9 @@ void Claim::extend(spi::milliseconds length, spi::Done<> done) {
 }
 
 void Claim::pushed(ClaimId id, const ClaimAnswer& answer) {
-  if (id != id_) return;
-  if (phase_ == Phase::waiting && engine_.loop().now() < lease_.valid_until()) return become_granted(answer);
-  if (phase_ != Phase::granted) check(id);
+  if (id != id_ || phase_ == Phase::granted) return;
+  const bool of_this_life = phase_ == Phase::waiting && answer.number >= least_number_;
+  of_this_life&& engine_.loop().now() < lease_.valid_until() ? become_granted(answer) : check(id);
 }
 
 void Claim::check(ClaimId id) {

@@ -121,7 +121,8 @@ class Claim {
   spi::ClaimId id_;
   Terms terms_;
   std::string reason_;
-  std::uint64_t number_ = 0;
+  std::uint64_t number_ = 0;        ///< of the grant
+  std::uint64_t least_number_ = 0;  ///< that a pushed grant may have
   Lease lease_;
   bool at_risk_ = false;
 

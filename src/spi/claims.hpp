@@ -82,7 +82,9 @@ struct ClaimAnswer {
 
   Standing standing = Standing::absent;
   /// granted: the store's number of this grant, larger than of any earlier grant of the name, and below 2^56.
-  /// waiting: the same, where the store fixes it on joining the line; else 0.
+  /// waiting: no later grant of this claim has a smaller number. (The next number to be given, or the claim's own where
+  /// it is fixed on joining the line.) So a push that is late by a whole life of the claim can be told from a true one:
+  /// an acquire may be repeated after its claim has expired, and then begins a second life under the same id.
   std::uint64_t number = 0;
   /// The lease the store really gave, at least what was asked for.
   milliseconds lease = {};

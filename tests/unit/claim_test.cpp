@@ -156,6 +156,21 @@ TEST(Claim, TakesAPushedGrantWithTheLeaseItLastRenewed) {
   EXPECT_EQ(call->hold().valid_until(), armed + 3s - 32ms);
 }
 
+TEST(Claim, OnlyChecksAPushOfAnEarlierLifeOfItsId) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
+  auto waiting = client.waiting();
+  waiting.number = 44;
+  client.answer(client.store->next_acquire(), waiting);
+  client.engine.granted("a", id, ScriptedEngine::granted(43, Instant::min()));
+  client.loop.run();
+  EXPECT_FALSE(call->answer);
+  EXPECT_EQ(client.store->renews.size(), 1U);
+  client.engine.granted("a", id, ScriptedEngine::granted(44, Instant::min()));
+  EXPECT_TRUE(call->held());
+}
+
 TEST(Claim, OnlyChecksAPushThatOvertookTheAcknowledgement) {
   ScriptedEngine client;
   const auto call = client.call("a");

@@ -120,7 +120,7 @@ class Store {
   void arm(Claim& claim, spi::milliseconds lease, spi::Instant now);
   void retire(Line& line);
   std::uint64_t next_number(const Line& line);
-  static spi::ClaimAnswer describe(const Claim& claim, spi::Instant now);
+  spi::ClaimAnswer describe(const Claim& claim, spi::Instant now) const;
   void tell(const Claim& claim, Event::Kind kind, spi::ClaimAnswer answer);
 
   const StoreRules rules_;

@@ -169,7 +169,7 @@ std::uint64_t Store::next_number(const Line& line) {
   return ++number_;
 }
 
-ClaimAnswer Store::describe(const Claim& claim, Instant now) {
+ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
   Line& line = *claim.line;
   ClaimAnswer answer;
   answer.number = claim.number;
@@ -180,6 +180,7 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) {
     return answer;
   }
   answer.standing = ClaimAnswer::Standing::waiting;
+  if (!rules_.number_on_joining) answer.number = number_ + 1;
   if (std::exchange(line.ordinals_stale, false)) {
     std::uint32_t ordinal = 0;
     for (Claim* each = line.waiting.front(); each != nullptr; each = each->next) each->ordinal = ordinal++;
