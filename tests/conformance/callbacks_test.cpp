@@ -173,7 +173,7 @@ TEST_P(ClientConformance, ABlockedAcquireCallbackStopsNeitherRenewalsNorOtherCal
   const Hold hold = Mutex(client, "renewed", {.ttl = steady_ttl()}).acquire();
   Mutex(client, "blocking").async_acquire([&](std::error_code, Hold) {
     blocked.open();
-    unblock.wait();
+    unblock.wait(3 * test::patience);
   });
   ASSERT_TRUE(blocked.wait());
   Mutex(client, "other").async_acquire([&](std::error_code, Hold) { other_called.open(); });
@@ -195,7 +195,7 @@ TEST_P(ClientConformance, ABlockedChangeCallbackStopsNeitherRenewalsNorOtherCall
   Hold second = Mutex(client, "second", {.ttl = steady_ttl()}).acquire();
   first.on_change([&](HoldState) {
     blocked.open();
-    unblock.wait();
+    unblock.wait(3 * test::patience);
   });
   second.on_change([&](HoldState) { other_called.open(); });
   ASSERT_TRUE(client.evict("first"));
@@ -220,7 +220,7 @@ TEST_P(ClientConformance, ABlockedStopCallbackStopsNoRenewals) {
   {
     const std::stop_callback callback(lost.stop_token(), [&] {
       blocked.open();
-      unblock.wait();
+      unblock.wait(3 * test::patience);
     });
     ASSERT_TRUE(client.evict("lost"));
     ASSERT_TRUE(blocked.wait());
@@ -237,7 +237,7 @@ TEST_P(ClientConformance, ABlockedErrorCallbackStopsNoRenewals) {
   Gate blocked;
   Client client = open({.on_error = [&](const Error&) {
     blocked.open();
-    unblock.wait();
+    unblock.wait(3 * test::patience);
   }});
   const Hold hold = Mutex(client, "renewed", {.ttl = steady_ttl()}).acquire();
   Mutex(client, "nobodys").unlock();
@@ -255,7 +255,7 @@ TEST_P(ClientConformance, ABlockedLogStopsNoRenewals) {
   Recorder<std::string> lines;
   Client client = open({.log = [&](LogLevel, std::string_view line) {
     lines.add(std::string(line));
-    unblock.wait();
+    unblock.wait(3 * test::patience);
   }});
   const Hold hold = Mutex(client, "renewed", {.ttl = steady_ttl()}).acquire();
   const Hold lost = Mutex(client, "lost", {.ttl = steady_ttl()}).acquire();

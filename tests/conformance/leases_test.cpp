@@ -110,6 +110,7 @@ TEST_P(HoldConformance, ExtendingNeverShortens) {
   Hold hold = Mutex(client, "mine", {.ttl = 100s}).acquire();
   hold.extend(1s);
   EXPECT_GT(hold.remaining(), 80s);
+  EXPECT_GT(client.show("mine").value().holders.at(0).lease_left, 80s);
 }
 
 // M28

@@ -166,7 +166,11 @@ TEST_P(MutexConformance, LocalTurnsDoNotStarveOtherClients) {
   std::vector<std::jthread> threads;
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([&] {
-      while (!enough) const std::scoped_lock lock(mutex);
+      while (!enough) {
+        const std::scoped_lock lock(mutex);
+        // Never lets go before the next one waits, so there is always somebody to hand over to.
+        test::eventually([&] { return enough || busy.health().waiting > 0; });
+      }
     });
   }
   Mutex others(other, "popular");
