@@ -147,8 +147,9 @@ bool Cell::may_hand_over() const {
   if (line_.empty() || claim_.phase() != Phase::granted || claim_.at_risk()) return false;
   if (claim_.terms().kind == LeaseKind::fixed || !suits(claim_.terms(), line_.front())) return false;
   const Duration tenure = engine_.loop().now() - tenure_began_;
-  const Duration bound = std::min(Duration(claim_.terms().ttl) / 10, engine_.options().max_local_time);
-  return turn_ < engine_.options().local_turns && tenure < bound;
+  const EngineOptions& options = engine_.options();
+  const Duration bound = std::min(Duration(claim_.terms().ttl) / options.max_local_share, options.max_local_time);
+  return turn_ < options.local_turns && tenure < bound;
 }
 
 void Cell::hand_to_front() {

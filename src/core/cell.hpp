@@ -44,6 +44,8 @@ class Cell : private Claim::Owner {
 
   /// Answers all requests with Errc::closed, declares the hold lost and gives the claim back.
   void close();
+  /// The backend is about to be closed. The cell may be gone afterwards.
+  void abandon() { claim_.abandon(); }
 
   // What the store tells by itself.
   void granted(spi::ClaimId id, const spi::ClaimAnswer& answer) { claim_.pushed(id, answer); }

@@ -81,6 +81,9 @@ class Claim {
   void pushed(spi::ClaimId id, const spi::ClaimAnswer& answer);
   void check(spi::ClaimId id);
 
+  /// The backend is about to be closed.
+  void abandon() { leftovers_.abandon(); }
+
   // For the keeper.
   spi::ClaimId id() const { return id_; }
   spi::ClaimRef ref_to(spi::ClaimId id) const { return {name_, id, renewal_length()}; }

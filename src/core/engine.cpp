@@ -99,6 +99,9 @@ void Engine::close(Duration patience, spi::Task done) {
 void Engine::close_backend() {
   cells_to_close_ = 0;
   backend_closing_ = true;
+  std::vector<Cell*> left;
+  for (const auto& [name, cell] : cells_) left.push_back(cell.get());
+  for (Cell* cell : left) cell->abandon();
   close_timer_->set(loop_.now() + spi::longest_patience);
   backend_->close([this](const spi::Result<>&) { finish_closing(); });
 }

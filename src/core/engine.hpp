@@ -20,7 +20,8 @@ struct EngineOptions {
   spi::Duration connect_timeout = std::chrono::seconds(5);
   std::uint32_t local_turns = 64;  ///< at most 255
   spi::Duration max_local_time = std::chrono::milliseconds(50);
-  Random::Seed seed = {1, 2, 3, 4};  ///< of claim ids and jitter
+  std::uint32_t max_local_share = 10;  ///< of the ttl: local turns end after ttl / this
+  Random::Seed seed = {1, 2, 3, 4};    ///< of claim ids and jitter
 };
 
 /// All state of one client: its cells, and what they share. Knows no thread, no clock but the loop's, and no store but

@@ -55,6 +55,16 @@ void Leftovers::uncover() {
   }
 }
 
+void Leftovers::abandon() {
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].under_way) continue;
+    Told told = std::move(entries_[i].told);
+    erase(entries_[i]);
+    tell(told, Released::in_doubt);
+  }
+  if (idle()) on_idle_();
+}
+
 Leftovers::Entry* Leftovers::find(ClaimId id) {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.id == id; });
   return found == entries_.end() ? nullptr : &*found;

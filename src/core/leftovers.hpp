@@ -45,6 +45,9 @@ class Leftovers {
   /// No acquire will replace anything: releases what was covered.
   void uncover();
 
+  /// The backend is about to be closed: forgets what no request is under way for. Those that are will be failed by it.
+  void abandon();
+
   bool idle() const { return entries_.empty() && in_flight_ == 0; }
 
  private:

@@ -1,0 +1,144 @@
+// What clients have in the store, and how long they wait there.
+
+#include "sim/checker_notes.hpp"
+
+namespace holdfast::sim {
+
+using Standing = spi::ClaimAnswer::Standing;
+
+void Checker::read_claim(const Event& event) {
+  switch (event.what) {
+    case What::sent: return sent(event);
+    case What::replaced: return withdrawn(event);
+    case What::executed: return executed(event);
+    case What::kept: armed(event); return;
+    case What::failed:
+      if (static_cast<Request>(event.detail) == Request::renew) renewal_failed(event);
+      return;
+    case What::heard:
+      if (static_cast<Request>(event.detail) == Request::release) claim(event.subject).confirmed = true;
+      claim(event.subject).over = static_cast<Standing>(event.standing) == Standing::absent;
+      return;
+    case What::store_granted:
+      if (claim(event.subject).must_be_gone()) {
+        violated(Rule::gone_is_gone,
+                 "the store granted claim " + std::to_string(event.subject) + ", which was given back");
+      }
+      claim(event.subject).granted = true;
+      return;
+    default: return;
+  }
+}
+
+void Checker::renewal_failed(const Event& event) {
+  clients_[event.client].renewal_failed_at = now_;
+  const Stand& stand = clients_[event.client].lines[event.name];
+  if (stand.claim != event.subject || stand.extensions > 0) return;  // an extension that fails is no renewal
+  for (const std::uint32_t at : names_[event.name].holds) {
+    Hold& hold = holds_[at];
+    if (hold.client != event.client || !hold.listens || hold.ended || hold.at_risk) continue;
+    hold.risk_since = std::min(hold.risk_since, now_);
+  }
+}
+
+void Checker::sent(const Event& event) {
+  ClaimNotes& claim = this->claim(event.subject);
+  Stand& stand = clients_[event.client].lines[event.name];
+  switch (static_cast<Request>(event.detail)) {
+    case Request::acquire:
+      if (claim.given_back) {
+        violated(Rule::gone_is_gone, "claim " + std::to_string(event.subject) + " was given back and asked for again");
+      }
+      if (claim.sent_at != never) return;
+      claim.sent_at = now_;
+      wait_is_bounded(event.name);
+      stand.waits_since = never;
+      stand.claim = event.subject;
+      if (event.value != 0) this->claim(static_cast<std::uint32_t>(event.value - 1)).given_back = true;
+      return;
+    case Request::release:
+      claim.given_back = true;
+      if (stand.claim != event.subject) return;
+      wait_is_bounded(event.name);
+      stand.waits_since = never;
+      return;
+    case Request::renew: return;
+  }
+}
+
+void Checker::withdrawn(const Event& event) {
+  ClaimNotes& claim = this->claim(event.subject);
+  if (claim.granted) {
+    wait_is_bounded(event.name);
+    names_[event.name].last_progress = now_;
+  }
+  claim.withdrawn();
+}
+
+/// The claim's lease runs anew. If nobody is there to use it, it stands in the way until it ends. True: it is
+/// abandoned.
+bool Checker::armed(const Event& event) {
+  ClaimNotes& claim = this->claim(event.subject);
+  const Client& client = clients_[event.client];
+  const Moment until = now_ + at_most(length_of(event));
+  claim.armed_until = std::max(claim.armed_until, until);
+  claim.lease = length_of(event);
+  claim.client = event.client;
+  claim.name = event.name;
+  const bool abandoned = claim.abandoned() || client.opened_at == never || claim.sent_at < client.opened_at;
+  const Moment over = over_it(client, claim.lease);
+  if (abandoned || client.paused || now_ < over) wait_is_bounded(event.name);
+  if (abandoned || client.paused) block(event.name, until);
+  if (now_ < over) block(event.name, over);
+  return abandoned;
+}
+
+void Checker::executed(const Event& event) {
+  ClaimNotes& claim = this->claim(event.subject);
+  Client& client = clients_[event.client];
+  Stand& stand = client.lines[event.name];
+  Name& name = names_[event.name];
+  const auto request = static_cast<Request>(event.detail);
+
+  if (request == Request::release) return withdrawn(event);
+  if (request == Request::acquire) claim.released = false;  // perhaps it came late, after it was given back
+  const auto standing = static_cast<Standing>(event.standing);
+  if (standing == Standing::absent) return;
+  if (claim.must_be_gone()) {
+    violated(Rule::gone_is_gone, "claim " + std::to_string(event.subject) + " was given back, but is in the store");
+  }
+  claim.granted = standing == Standing::granted;
+
+  if (armed(event)) return;
+  stand.lease = length_of(event);
+  const bool excused = client.paused || now_ < over_it(client, stand.lease);
+  if (stand.waits_since == never && stand.claim == event.subject && !excused &&
+      std::none_of(name.holds.begin(), name.holds.end(),
+                   [&](std::uint32_t at) { return live(holds_[at]) && holds_[at].client == event.client; })) {
+    stand.waits_since = now_;
+  }
+}
+
+/// Nobody who may be served waits for longer than it takes the dead to expire and the living to look again.
+void Checker::wait_is_bounded(std::uint8_t at) {
+  const Name& name = names_[at];
+  if (has_live_hold(name)) return;
+  for (std::size_t client = 0; client < history_.clients; ++client) {
+    Stand& stand = clients_[client].lines[at];
+    if (stand.waits_since == never) continue;
+    const Moment since = std::max({stand.waits_since, name.last_progress, name.blocked_until});
+    const Duration looks_again = std::max(at_most(stand.lease / 3), 2 * history_.poll_interval);
+    const Duration most = looks_again + 4 * history_.longest_delay + slack;
+    if (now_ - most <= since) continue;
+    stand.waits_since = never;
+    violated(Rule::served_in_time, "client " + std::to_string(client) + " waits, nobody holds the lock, and nobody " +
+                                       "is in the way since " +
+                                       std::to_string(static_cast<double>((now_ - since).count()) / 1e6) + " ms");
+  }
+}
+
+void Checker::waits_are_bounded() {
+  for (std::uint8_t name = 0; name < history_.names; ++name) wait_is_bounded(name);
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/checker.hpp"
+#include "sim/history.hpp"
+#include "spi/claims.hpp"
+
+// Inside the checker.
+//
+// One pass. Per name: who claims to hold it, and until when nobody need be served because somebody who stands in the
+// way is dead or troubled. Per client and name: its claim in the store, and since when it waits there without any
+// excuse. Before anything changes that could end a wait, wait_is_bounded() looks whether it has lasted too long.
+//
+// Deliberately lenient: after its troubles a client has a third of its lease to get over them. Until then its own
+// waiting does not count, and whoever stands in line with it may have to wait.
+
+namespace holdfast::sim {
+
+class Checker {
+ public:
+  explicit Checker(const History& history) : history_(history) {
+    for (auto& client : clients_) client.lines.resize(history.names);
+  }
+
+  std::vector<Violation> run();
+
+ private:
+  static constexpr std::size_t enough_violations = 8;
+  static constexpr std::size_t most_clients = 8;
+  static constexpr std::size_t most_names = 8;
+  static constexpr std::uint32_t nobody = 0xFFFFFFFF;
+  static constexpr Moment long_ago = Moment::min();
+  /// For what happens between a cause and its effect, beside the network.
+  static constexpr Duration slack = milliseconds(5);
+
+  /// `lease` on a clock that may be slow.
+  static Duration at_most(Duration lease) { return lease + lease * 6 / 1000; }
+  static Duration length_of(const Event& event) { return milliseconds(event.length); }
+
+  struct TurnNotes {
+    Moment entered_at = never;
+    Moment answer_by = never;
+    Moment cancelled_at = never;
+    Duration patience = {};
+    std::uint32_t hold = nobody;
+    int unheard = 0;        ///< releases and extensions whose outcome it wants to hear
+    bool too_late = false;  ///< it released after V
+    std::uint8_t client = 0;
+    bool answered = false;
+  };
+
+  struct Hold {
+    std::uint64_t token = 0;
+    Moment granted_at = {};
+    Moment valid_until = {};
+    Moment lost_at = never;
+    Moment risk_since = never;  ///< a renewal failed, and the listener was not told yet
+    std::uint32_t turn = 0;
+    std::uint32_t claim = nobody;
+    std::uint8_t client = 0;
+    std::uint8_t name = 0;
+    bool listens = false;
+    bool at_risk = false;
+    bool told_lost = false;
+    bool ended = false;
+    bool orphan = false;  ///< its client crashed
+  };
+
+  struct ClaimNotes {
+    Moment sent_at = never;
+    Moment armed_until = long_ago;  ///< in the store, at most; long ago: it is not there
+    Duration lease = {};
+    std::uint8_t client = 0;
+    std::uint8_t name = 0;
+    bool given_back = false;  ///< a release was sent
+    bool released = false;    ///< it was withdrawn in the store; nobody asked for the claim since
+    bool ever_released = false;
+    bool confirmed = false;  ///< a release was answered
+    bool over = false;       ///< the client knows that it is not in the store
+    bool granted = false;
+
+    bool must_be_gone() const { return released && confirmed; }
+    bool abandoned() const { return given_back || over; }
+    void withdrawn() {
+      armed_until = long_ago;
+      granted = false;
+      released = ever_released = true;
+    }
+  };
+
+  /// What a client has in the store's line of one name.
+  struct Stand {
+    Moment waits_since = never;  ///< without an excuse; never: not at present
+    Duration lease = {};
+    std::uint32_t claim = nobody;
+    std::vector<std::uint32_t> line = {};  ///< the turns inside the client
+    int extensions = 0;                    ///< that were asked for and not answered yet
+  };
+
+  struct Client {
+    Moment opened_at = never;
+    Moment resumed_at = long_ago;
+    Moment troubled_until = long_ago;
+    Moment renewal_failed_at = long_ago;
+    bool paused = false;
+    std::vector<Stand> lines = {};
+  };
+
+  struct Name {
+    std::vector<std::uint32_t> holds = {};  ///< that may still be valid
+    std::uint64_t last_token = 0;
+    std::uint64_t largest_written = 0;
+    Moment blocked_until = long_ago;
+    Moment last_progress = long_ago;
+    std::uint64_t number = 0;  ///< of the present tenure
+    Moment tenure_began = never;
+    std::uint32_t last_hold = nobody;
+  };
+
+  // checker_users.cpp
+  void read_turn(const Event& event);
+  void entered(const Event& event);
+  void answered(const Event& event);
+  void granted(const Event& event);
+  void check_tenure(const Event& event);
+  void hold_ended(const Event& event);
+  void told(const Event& event);
+  void wrote(const Event& event);
+  void heard_of(const Event& event);
+
+  // checker_claims.cpp
+  void read_claim(const Event& event);
+  void renewal_failed(const Event& event);
+  void sent(const Event& event);
+  void withdrawn(const Event& event);
+  bool armed(const Event& event);
+  void executed(const Event& event);
+  void wait_is_bounded(std::uint8_t name);
+  void waits_are_bounded();
+  void block(std::uint8_t name, Moment until) {
+    names_[name].blocked_until = std::max(names_[name].blocked_until, until);
+  }
+
+  // checker.cpp
+  void read_client(const Event& event);
+  void troubled(const Event& event);
+  void leaves_the_line(std::uint8_t client);
+  void stop_waiting(std::uint8_t client);
+  void closed(const Event& event);
+  void forget(std::uint8_t client);
+  void at_the_end();
+
+  TurnNotes& turn(const Event& event) { return at(turns_, event.subject); }
+  ClaimNotes& claim(std::uint32_t index) { return at(claims_, index); }
+  Hold* hold(const Event& event) {
+    const std::uint32_t index = turn(event).hold;
+    return index == nobody ? nullptr : &holds_[index];
+  }
+  template <class T>
+  static T& at(std::vector<T>& items, std::uint32_t index) {
+    if (items.size() <= index) items.resize(index + 1U);
+    return items[index];
+  }
+
+  bool live(const Hold& hold) const { return !hold.ended && !hold.orphan && !clients_[hold.client].paused; }
+  bool has_live_hold(const Name& name) const {
+    return std::any_of(name.holds.begin(), name.holds.end(), [&](std::uint32_t at) { return live(holds_[at]); });
+  }
+  /// When a client has got over its troubles: by then it has given back whatever it wanted to give back meanwhile.
+  static Moment over_it(const Client& client, Duration lease) {
+    return client.troubled_until == long_ago ? long_ago : client.troubled_until + at_most(lease / 3) + slack;
+  }
+  void violated(Rule rule, std::string what) { violations_.push_back({rule, now_, std::move(what)}); }
+  static std::string turn_text(const Event& event) { return "turn " + std::to_string(event.subject); }
+
+  const History& history_;
+  Moment now_ = {};
+  std::vector<Violation> violations_;
+  std::array<Client, most_clients> clients_;
+  std::array<Name, most_names> names_;
+  std::vector<TurnNotes> turns_;
+  std::vector<Hold> holds_;
+  std::vector<ClaimNotes> claims_;
+};
+
+}  // namespace holdfast::sim

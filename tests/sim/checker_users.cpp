@@ -1,0 +1,199 @@
+// What users do and see: holds, tokens, answers.
+
+#include "sim/checker_notes.hpp"
+
+namespace holdfast::sim {
+
+void Checker::read_turn(const Event& event) {
+  switch (event.what) {
+    case What::entered: return entered(event);
+    case What::cancels: turn(event).cancelled_at = now_; return;
+    case What::granted: return granted(event);
+    case What::answered: return answered(event);
+    case What::renewed:
+      if (Hold* hold = this->hold(event)) {
+        if (hold->ended || now_ >= hold->valid_until)
+          violated(Rule::dead_is_dead, turn_text(event) + " was renewed after V");
+        hold->valid_until = event.until;
+      }
+      return;
+    case What::sampled:
+      if (static_cast<HoldState>(event.detail) <= HoldState::at_risk && now_ >= event.until) {
+        violated(Rule::lost_by_v, turn_text(event) + " looked after V and saw a valid hold");
+      }
+      return;
+    case What::told: return told(event);
+    case What::lost:
+      if (Hold* hold = this->hold(event)) hold->lost_at = now_;
+      return hold_ended(event);
+    case What::releases:
+      turn(event).unheard += event.detail;
+      turn(event).too_late = now_ >= event.until;
+      return hold_ended(event);
+    case What::extends:
+      ++turn(event).unheard;
+      ++clients_[event.client].lines[event.name].extensions;
+      return;
+    case What::extended: --clients_[event.client].lines[event.name].extensions; return heard_of(event);
+    case What::released: return heard_of(event);
+    case What::wrote: return wrote(event);
+    default: return;
+  }
+}
+
+void Checker::entered(const Event& event) {
+  TurnNotes& turn = this->turn(event);
+  turn.entered_at = now_;
+  turn.client = event.client;
+  turn.patience = spi::patience(milliseconds(event.length));
+  turn.answer_by = event.until;
+  clients_[event.client].lines[event.name].line.push_back(event.subject);
+  if (event.detail != 0) {  // will not wait: one request, or the time it may take to find the store
+    turn.answer_by = std::min(turn.answer_by, now_ + std::max(turn.patience, history_.connect_timeout));
+  }
+}
+
+void Checker::answered(const Event& event) {
+  TurnNotes& turn = this->turn(event);
+  if (turn.answered) violated(Rule::one_answer, turn_text(event) + " was answered twice");
+  turn.answered = true;
+  Client& client = clients_[event.client];
+  std::erase(client.lines[event.name].line, event.subject);
+  if (turn.cancelled_at != never && now_ > turn.cancelled_at) {
+    violated(Rule::prompt_answers, turn_text(event) + " was answered long after it was cancelled");
+  }
+  if (turn.answer_by == never) return;
+  const Moment latest = std::max(turn.answer_by, client.resumed_at) + at_most(2 * turn.patience) + slack;
+  if (now_ > latest) violated(Rule::prompt_answers, turn_text(event) + " was answered too late");
+}
+
+void Checker::granted(const Event& event) {
+  TurnNotes& turn = this->turn(event);
+  if (turn.cancelled_at != never) violated(Rule::one_answer, turn_text(event) + " was granted after it was cancelled");
+  if (const auto& line = clients_[event.client].lines[event.name].line;
+      !line.empty() && line.front() != event.subject) {
+    violated(Rule::local_order, turn_text(event) + " was granted before turn " + std::to_string(line.front()));
+  }
+  answered(event);
+  wait_is_bounded(event.name);
+
+  Name& name = names_[event.name];
+  if (event.value <= name.last_token)
+    violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
+  name.last_token = std::max(name.last_token, event.value);
+
+  std::erase_if(name.holds, [&](std::uint32_t at) { return holds_[at].ended || holds_[at].valid_until <= now_; });
+  for (const std::uint32_t at : name.holds) {
+    violated(Rule::exclusion, turn_text(event) + " was granted while turn " + std::to_string(holds_[at].turn) +
+                                  " still claims to hold it");
+  }
+  check_tenure(event);
+
+  turn.hold = name.last_hold = static_cast<std::uint32_t>(holds_.size());
+  name.holds.push_back(turn.hold);
+  Stand& stand = clients_[event.client].lines[event.name];
+  holds_.push_back({.token = event.value,
+                    .granted_at = now_,
+                    .valid_until = event.until,
+                    .turn = event.subject,
+                    .claim = stand.claim,
+                    .client = event.client,
+                    .name = event.name,
+                    .listens = event.detail != 0});
+  stand.waits_since = never;
+}
+
+void Checker::check_tenure(const Event& event) {
+  if (!history_.local_turns) return;
+  Name& name = names_[event.name];
+  if (name.number != event.value >> 8U) {
+    name.number = event.value >> 8U;
+    name.tenure_began = now_;
+    return;
+  }
+  if (const Hold& last = holds_.at(name.last_hold); last.at_risk) {
+    violated(Rule::risk_is_told, turn_text(event) + " was handed a lock that is at risk");
+  }
+  const Duration bound = std::min<Duration>(length_of(event) / 10, milliseconds(50));
+  const Moment ends = name.tenure_began + at_most(bound) + milliseconds(1);
+  if (now_ <= ends) return;
+  for (std::size_t other = 0; other < history_.clients; ++other) {
+    const Moment since = clients_[other].lines[event.name].waits_since;
+    if (other == event.client || since > ends) continue;
+    return violated(Rule::fair_turns, turn_text(event) + " got a local turn after the bound, while client " +
+                                          std::to_string(other) + " waits");
+  }
+}
+
+/// Lost or released. By V it must have been lost, unless nothing could run then: in that case as soon as something can.
+void Checker::hold_ended(const Event& event) {
+  Hold* const hold = this->hold(event);
+  if (hold == nullptr) return;
+  if (hold->ended) violated(Rule::dead_is_dead, turn_text(event) + " ended twice");
+  if (now_ > hold->valid_until && clients_[event.client].resumed_at != now_) {
+    violated(Rule::lost_by_v, turn_text(event) + " was not lost by V");
+  }
+  if (now_ > hold->risk_since) violated(Rule::risk_is_told, turn_text(event) + " was not told that it is at risk");
+  if (live(*hold)) {
+    wait_is_bounded(event.name);
+    names_[event.name].last_progress = now_;
+  }
+  hold->ended = true;
+}
+
+void Checker::told(const Event& event) {
+  Hold* const hold = this->hold(event);
+  if (hold == nullptr) return;
+  if (hold->told_lost) violated(Rule::dead_is_dead, turn_text(event) + " heard more after it was lost");
+  switch (static_cast<HoldState>(event.detail)) {
+    case HoldState::at_risk:
+      hold->at_risk = true;
+      if (now_ > hold->risk_since)
+        violated(Rule::risk_is_told, turn_text(event) + " was told too late that it is at risk");
+      hold->risk_since = never;
+      if (clients_[event.client].renewal_failed_at < names_[event.name].tenure_began &&
+          clients_[event.client].renewal_failed_at < hold->granted_at) {
+        violated(Rule::risk_is_told, turn_text(event) + " is at risk, but no renewal has failed");
+      }
+      return;
+    case HoldState::held:
+      if (!hold->at_risk) violated(Rule::risk_is_told, turn_text(event) + " is held again, but was not at risk");
+      hold->at_risk = false;
+      return;
+    case HoldState::lost:
+      hold->told_lost = true;
+      if (now_ > hold->lost_at) violated(Rule::lost_by_v, turn_text(event) + " was told too late that it is lost");
+      return;
+    case HoldState::released: return violated(Rule::one_answer, turn_text(event) + " was told of its own release");
+  }
+}
+
+void Checker::heard_of(const Event& event) {
+  TurnNotes& turn = this->turn(event);
+  if (--turn.unheard < 0) violated(Rule::one_answer, turn_text(event) + " heard of one thing twice");
+  if (event.what == What::released && turn.too_late && static_cast<Released>(event.detail) != Released::not_held) {
+    violated(Rule::lost_by_v, turn_text(event) + " released after V, and did not hear that it was lost");
+  }
+  if (event.what != What::released || static_cast<Released>(event.detail) != Released::released) return;
+  const Hold* const hold = this->hold(event);
+  if (hold == nullptr || hold->claim == nobody) return;
+  const ClaimNotes& claim = this->claim(hold->claim);  // not given back: it serves the next in the client's own line
+  if (claim.given_back && !claim.ever_released) {
+    violated(Rule::honest_release, turn_text(event) + " hears that it was released, but the store has not heard of it");
+  }
+}
+
+void Checker::wrote(const Event& event) {
+  Name& name = names_[event.name];
+  const bool accepted = event.detail != 0;
+  if (accepted && event.value < name.largest_written) {
+    violated(Rule::fenced_writes, turn_text(event) + " wrote with an older token than the last");
+  }
+  if (accepted) name.largest_written = event.value;
+  const Hold* hold = this->hold(event);
+  if (!accepted && hold != nullptr && !hold->ended && now_ < hold->valid_until) {
+    violated(Rule::fenced_writes, turn_text(event) + " holds the lock, but its write was refused");
+  }
+}
+
+}  // namespace holdfast::sim
