@@ -50,7 +50,7 @@ std::string padded(std::string text, int width) {
   return text;
 }
 
-constexpr int what_width = 50;
+constexpr int what_width = 62;
 constexpr int value_width = -18;
 constexpr int peer_width = 24;
 constexpr int ratio_width = -10;

@@ -78,13 +78,13 @@ void uncontended(benchmark::State& state) {
   const auto measure = [&](const std::string& what, auto work) {
     report(state, compare(what, "ns", rounds,
                           {{"holdfast", [&] { return nanoseconds_each(work); }}, standard_mutex(standard)}));
-    report(state, {.what = "- allocations", .value = allocations_of(work), .unit = "a pair"});
+    report(state, {.what = "- allocations of " + what, .value = allocations_of(work), .unit = "a pair"});
   };
   for (auto _ : state) {
     measure("lock + unlock", lock_unlock);
     measure("acquire + ~Hold", hold_and_drop);
     measure("acquire + release, confirmed", hold_and_release);
-    measure("the same with a Mutex object of its own", own_object);
+    measure("lock + unlock with a Mutex object of its own", own_object);
   }
 }
 BENCHMARK(uncontended)->Name("uncontended pair, one thread")->Iterations(1);

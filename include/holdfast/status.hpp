@@ -49,6 +49,10 @@ struct StoreTraits {
   LeaseScope lease_scope = LeaseScope::claim;  ///< whether each lock has a lease, or all of a client share one
   bool has_clock = false;                      ///< the store can tell the time of day
   bool fifo = false;                           ///< waiters are served in the order in which they came
+  std::chrono::milliseconds min_ttl = {};      ///< the shortest lease it can give; zero: LockOptions::min_ttl
+  bool fixed_leases = true;                    ///< locks with a lease that is not renewed
+  bool shared = true;                          ///< shared locks
+  bool permits = true;                         ///< semaphores
   bool durable_tokens = false;                 ///< tokens rise also across a restart of the store
   bool shared_between_processes = false;       ///< other processes can reach the same store
   std::string failover_may_lose = {};          ///< in words; empty: nothing
