@@ -26,7 +26,7 @@ TEST_P(ClientConformance, ClosingEndsEveryWait) {
     SCOPED_TRACE(name);
     Client client = open();
     Mutex mutex(client, "taken");
-    Background waiter([&, &call = call](std::stop_token stop) { call(mutex, stop); });
+    Background waiter([&](std::stop_token stop) { call(mutex, stop); });
     ASSERT_TRUE(line_becomes(holder, "taken", 1));
     client.close();
     EXPECT_EQ(waiter.error(), Errc::closed);
@@ -108,7 +108,7 @@ TEST_P(ClientConformance, AfterClosingEveryCallSaysSo) {
   mutex.unlock();
   client.close();
   for (const auto& [name, call] : waiting_calls) {
-    EXPECT_EQ(errc_of([&, &call = call] { call(mutex, {}); }), Errc::closed) << name;
+    EXPECT_EQ(errc_of([&] { call(mutex, {}); }), Errc::closed) << name;
   }
   EXPECT_EQ(errc_of([&] { mutex.try_lock(); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { mutex.try_acquire(); }), Errc::closed);

@@ -24,7 +24,7 @@ TEST_P(ClientConformance, InAForkedChildEveryCallSaysSo) {
   mutex.lock();
   EXPECT_TRUE(succeeds_in_forked_child([&](ChildReport& report) {
     for (const auto& [name, call] : waiting_calls) {
-      report.expect(errc_of([&, &call = call] { call(mutex, {}); }) == Errc::forked, name);
+      report.expect(errc_of([&] { call(mutex, {}); }) == Errc::forked, name);
     }
     report.expect(errc_of([&] { mutex.try_lock(); }) == Errc::forked, "try_lock");
     report.expect(errc_of([&] { mutex.try_acquire(); }) == Errc::forked, "try_acquire");

@@ -144,14 +144,14 @@ TEST_P(MutexConformance, ABadNameIsRefusedBeforeAnythingHappens) {
   Client client = open();
   for (const auto& [what, text] : bad) {
     SCOPED_TRACE(what);
-    const auto error = test::error_of([&, &text = text] { Mutex(client, text); });
+    const auto error = test::error_of([&] { Mutex(client, text); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->errc(), Errc::invalid_argument);
     EXPECT_EQ(error->code(), Condition::fix_call);
     EXPECT_NE(std::string(error->what()).find("name"), std::string::npos) << error->what();
-    EXPECT_EQ(test::errc_of([&, &text = text] { RecursiveMutex(client, text); }), Errc::invalid_argument);
-    EXPECT_EQ(test::errc_of([&, &text = text] { static_cast<void>(client.show(text)); }), Errc::invalid_argument);
-    EXPECT_EQ(test::errc_of([&, &text = text] { client.evict(text); }), Errc::invalid_argument);
+    EXPECT_EQ(test::errc_of([&] { RecursiveMutex(client, text); }), Errc::invalid_argument);
+    EXPECT_EQ(test::errc_of([&] { static_cast<void>(client.show(text)); }), Errc::invalid_argument);
+    EXPECT_EQ(test::errc_of([&] { client.evict(text); }), Errc::invalid_argument);
   }
   EXPECT_EQ(client.health().contact, Health::Contact::never);
 }
@@ -171,7 +171,6 @@ TEST_P(MutexConformance, TheLocaleMakesNoDifference) {
   {
     Client client = open({.label = "I\u0131\u0130i"});
     Client other = open();
-    Token last;
     for (const char* name : {"I", "i", "\u0131", "\u0130"}) {
       Hold hold = Mutex(client, name, {.ttl = 123456ms}).acquire();
       EXPECT_FALSE(Mutex(other, name).try_acquire());

@@ -9,21 +9,17 @@ namespace {
 
 constexpr milliseconds close_timeout{500};
 
-/// As far as the options allow it.
-template <class Options>
-void lift_bounds_of_hand_over(Options& options) {
-  options.local_turns = 255;
-  options.max_local_time = std::chrono::hours(1);
-  if constexpr (requires { options.max_local_share; }) options.max_local_share = 1;
-}
-
 core::EngineOptions options_for(const Plan& plan, std::uint32_t life, const Node::Settings& settings) {
   Dice dice(plan.seed, life, 0xE4613E);
   core::EngineOptions options;
   options.connect_timeout = plan.connect_timeout;
   options.local_turns = plan.local_turns;
   options.seed = {dice.next(), dice.next(), dice.next(), dice.next()};
-  if (settings.unbounded_hand_over) lift_bounds_of_hand_over(options);
+  if (settings.unbounded_hand_over) {
+    options.local_turns = 255;
+    options.max_local_time = std::chrono::hours(1);
+    options.max_local_share = 1;
+  }
   return options;
 }
 
