@@ -35,8 +35,7 @@ Cell::Cell(Engine& engine, const LockName& name)
     : serial(next_serial()),
       engine_(engine),
       name_(std::make_shared<const LockName>(name)),
-      claim_(engine, *name_, *this),
-      max_hold_timer_(engine.loop(), [this] { max_hold_is_over(); }) {}
+      claim_(engine, *name_, *this) {}
 
 Cell::~Cell() = default;
 
@@ -124,7 +123,7 @@ void Cell::release(HoldRecord& hold, Claim::Told told) {
     if (told) told(Released::not_held);
     return;
   }
-  max_hold_timer_.cancel();
+  if (max_hold_timer_) max_hold_timer_->cancel();
   std::exchange(hold_, nullptr)->end(HoldState::released, engine_.user());
   pass_on(std::move(told));
 }
@@ -160,7 +159,10 @@ void Cell::hand_to_front() {
   hold_ = std::make_shared<HoldRecord>(*this, name_, token, now);
   const Duration max_hold = detail::saturated(first.options.max_hold);
   hold_ends_at_ = max_hold > Duration::zero() ? spi::saturating_add(now, max_hold) : Instant::max();
-  max_hold_timer_.set(hold_ends_at_);
+  if (hold_ends_at_ != Instant::max() && !max_hold_timer_) {
+    max_hold_timer_ = std::make_unique<spi::Timer>(engine_.loop(), [this] { max_hold_is_over(); });
+  }
+  if (max_hold_timer_) max_hold_timer_->set(hold_ends_at_);
   hold_->extend_until(std::min(claim_.valid_until(), hold_ends_at_));
   answer(first, hold_);
 }
@@ -175,7 +177,7 @@ void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) 
 
 void Cell::lose_hold(const std::string& why) {
   if (!hold_) return;
-  max_hold_timer_.cancel();
+  if (max_hold_timer_) max_hold_timer_->cancel();
   ++engine_.counters().lost;
   engine_.user().log(LogLevel::warning, "lock '" + name_->text() + "' was lost: " + why);
   std::exchange(hold_, nullptr)->end(HoldState::lost, engine_.user());

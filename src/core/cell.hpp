@@ -89,7 +89,7 @@ class Cell : private Claim::Owner {
   IntrusiveList<Request> line_;
   std::shared_ptr<HoldRecord> hold_;
   spi::Instant hold_ends_at_ = spi::Instant::max();  ///< max_hold
-  spi::Timer max_hold_timer_;
+  std::unique_ptr<spi::Timer> max_hold_timer_;
   std::uint32_t turn_ = 0;
   spi::Instant tenure_began_ = {};
   spi::Failure last_failure_{Errc::in_doubt, {}};

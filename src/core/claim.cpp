@@ -14,22 +14,25 @@ using spi::Instant;
 using Standing = ClaimAnswer::Standing;
 
 Claim::Claim(Engine& engine, const LockName& name, Owner& owner)
-    : engine_(engine),
-      name_(name),
-      owner_(owner),
-      timer_(engine.loop(), [this] { timer_due(); }),
-      leftovers_(engine, name, [this] {
-        if (idle()) owner_.claim_idle();
-      }) {}
+    : engine_(engine), name_(name), owner_(owner), timer_(engine.loop(), [this] { timer_due(); }) {}
+
+Leftovers& Claim::leftovers() {
+  if (!leftovers_) {
+    leftovers_ = std::make_unique<Leftovers>(engine_, name_, [this] {
+      if (idle()) owner_.claim_idle();
+    });
+  }
+  return *leftovers_;
+}
 
 // --- asking ---------------------------------------------------------------------------------------------------------
 
-void Claim::ask(const Terms& terms, std::string reason, Told told) {
-  leftovers_.uncover();
-  if (phase_ != Phase::none) leftovers_.cover(as_leftover(std::move(told)));
+void Claim::ask(const Terms& terms, const std::string& reason, Told told) {
+  if (leftovers_) leftovers_->uncover();
+  if (phase_ != Phase::none) leftovers().cover(as_leftover(std::move(told)));
   id_ = engine_.new_claim_id();
   terms_ = terms;
-  reason_ = std::move(reason);
+  reason_ = reason.empty() ? nullptr : std::make_unique<const std::string>(reason);
   number_ = 0;
   least_number_ = 0;
   lease_ = Lease(terms.ttl);
@@ -42,11 +45,11 @@ void Claim::ask(const Terms& terms, std::string reason, Told told) {
 }
 
 /// The claim vanished while it was waiting: somebody removed it, or we were silent for too long. Its place is gone.
-void Claim::ask_again() { ask(terms_, std::move(reason_)); }
+void Claim::ask_again() { ask(terms_, reason_ ? *reason_ : std::string()); }
 
 void Claim::send_acquire() {
   timer_.cancel();
-  const auto replaces = leftovers_.newest();
+  const auto replaces = leftovers_ ? leftovers_->newest() : std::nullopt;
   const spi::ClaimRequest request{.name = name_,
                                   .id = id_,
                                   .lease = terms_.ttl,
@@ -54,11 +57,11 @@ void Claim::send_acquire() {
                                   .when_busy = terms_.when_busy,
                                   .replaces = replaces,
                                   .client = engine_.identity(),
-                                  .reason = reason_};
+                                  .reason = reason_ ? *reason_ : std::string()};
   sent_at_ = engine_.loop().now();
   ++in_flight_;
   engine_.claims().acquire(request, [this, id = id_, replaces](const spi::Result<ClaimAnswer>& answer) {
-    if (replaces) answer.ok() ? leftovers_.replaced(*replaces) : leftovers_.replacing_failed(*replaces);
+    if (replaces) answer.ok() ? leftovers_->replaced(*replaces) : leftovers_->replacing_failed(*replaces);
     acquire_answered(id, answer);
     landed();
   });
@@ -254,17 +257,17 @@ void Claim::lose(const std::string& why, InStore in_store) {
 // --- leaving --------------------------------------------------------------------------------------------------------
 
 void Claim::leave(Told told) {
-  leftovers_.uncover();
-  leftovers_.release(as_leftover(std::move(told)));
+  leftovers().uncover();
+  leftovers_->release(as_leftover(std::move(told)));
   set_phase(Phase::none);
 }
 
 /// Leaves what nobody holds or waits for any more. The user has heard of it, or will.
 void Claim::drop() {
-  leftovers_.uncover();
+  leftovers().uncover();
   Leftovers::Leftover leftover = as_leftover({});
   leftover.report = false;
-  leftovers_.release(std::move(leftover));
+  leftovers_->release(std::move(leftover));
   set_phase(Phase::none);
 }
 

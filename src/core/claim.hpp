@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -59,7 +60,7 @@ class Claim {
   Claim(Engine& engine, const LockName& name, Owner& owner);
 
   Phase phase() const { return phase_; }
-  bool idle() const { return phase_ == Phase::none && in_flight_ == 0 && leftovers_.idle(); }
+  bool idle() const { return phase_ == Phase::none && in_flight_ == 0 && (!leftovers_ || leftovers_->idle()); }
   bool at_risk() const { return at_risk_; }
   const Terms& terms() const { return terms_; }
   std::uint64_t number() const { return number_; }
@@ -68,7 +69,7 @@ class Claim {
 
   /// Joins the end of the line with a new claim, in place of the present one if there is one. `told` hears what became
   /// of that one.
-  void ask(const Terms& terms, std::string reason, Told told = {});
+  void ask(const Terms& terms, const std::string& reason, Told told = {});
   /// Gives the claim back, or leaves the line. REQUIRES: phase is not none.
   void leave(Told told = {});
   /// Makes the lease of a granted claim last at least `length` from now.
@@ -82,7 +83,9 @@ class Claim {
   void check(spi::ClaimId id);
 
   /// The backend is about to be closed.
-  void abandon() { leftovers_.abandon(); }
+  void abandon() {
+    if (leftovers_) leftovers_->abandon();
+  }
 
   // For the keeper.
   spi::ClaimId id() const { return id_; }
@@ -103,6 +106,7 @@ class Claim {
   void lose(const std::string& why, InStore in_store);
   void set_phase(Phase phase);
   void drop();
+  Leftovers& leftovers();
   Leftovers::Leftover as_leftover(Told told) const;
 
   void timer_due();
@@ -123,9 +127,9 @@ class Claim {
   Phase phase_ = Phase::none;
   spi::ClaimId id_;
   Terms terms_;
-  std::string reason_;
-  std::uint64_t number_ = 0;        ///< of the grant
-  std::uint64_t least_number_ = 0;  ///< that a pushed grant may have
+  std::unique_ptr<const std::string> reason_;  ///< null if there is none
+  std::uint64_t number_ = 0;                   ///< of the grant
+  std::uint64_t least_number_ = 0;             ///< that a pushed grant may have
   Lease lease_;
   bool at_risk_ = false;
 
@@ -140,7 +144,7 @@ class Claim {
   spi::Instant last_answer_at_ = spi::Instant::min();
   std::uint32_t in_flight_ = 0;
   std::optional<spi::Expectation> expectation_;
-  Leftovers leftovers_;
+  std::unique_ptr<Leftovers> leftovers_;  ///< made when first needed: most locks are held for long, and have none
 };
 
 }  // namespace holdfast::core

@@ -19,7 +19,7 @@ void tell(Leftovers::Told& told, Released outcome) {
 
 }  // namespace
 
-Leftovers::Leftovers(Engine& engine, const LockName& name, spi::Task on_idle)
+Leftovers::Leftovers(Engine& engine, const LockName& name, OnIdle on_idle)
     : engine_(engine), name_(name), on_idle_(std::move(on_idle)), timer_(engine.loop(), [this] { timer_due(); }) {}
 
 void Leftovers::release(Leftover leftover) {

@@ -18,8 +18,10 @@ class Leftovers {
  public:
   using Told = spi::Callback<void(Released)>;
 
+  using OnIdle = spi::Callback<void(), sizeof(void*)>;
+
   /// `on_idle` runs when the last one is settled; the owner may be gone afterwards.
-  Leftovers(Engine& engine, const LockName& name, spi::Task on_idle);
+  Leftovers(Engine& engine, const LockName& name, OnIdle on_idle);
 
   struct Leftover {
     spi::ClaimId id;
@@ -67,7 +69,7 @@ class Leftovers {
 
   Engine& engine_;
   const LockName& name_;
-  spi::Task on_idle_;
+  OnIdle on_idle_;
   std::vector<Entry> entries_;
   std::uint32_t in_flight_ = 0;
   spi::Timer timer_;

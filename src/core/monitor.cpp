@@ -64,6 +64,18 @@ void Monitor::stop() {
 
 // --- entering, leaving, waiting -------------------------------------------------------------------------------------
 
+void Monitor::enter() {
+  if (background_at_the_door_.load(std::memory_order_relaxed)) const std::scoped_lock after_it(door_);
+  mutex_.lock();
+}
+
+void Monitor::enter_before_others() {
+  const std::scoped_lock at_the_door(door_);
+  background_at_the_door_ = true;
+  mutex_.lock();
+  background_at_the_door_ = false;
+}
+
 /// Runs what was put off, hands on the role, and only then wakes others: they find the mutex free.
 void Monitor::leave() {
   run_deferred();
@@ -104,7 +116,7 @@ void Monitor::wait(Waiter& waiter) {
     leave();
     // Completed while parked: the answer is there, and the monitor is not needed any more.
     if ((Parker::mine().wait() & take_the_role) == 0) return;
-    mutex_.lock();
+    enter();
     role_offered_ = false;
     waiter.state_ = Waiter::State::running;
   }
@@ -124,7 +136,7 @@ void Monitor::read_for(Waiter& waiter) {
     leave();
     std::array<epoll_event, 16> events;
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-    mutex_.lock();
+    enter();
     inbox_->reader_asleep = false;
     dispatch(events.data(), count);
     run_deferred();
@@ -207,27 +219,33 @@ void Monitor::set_timer_descriptor(Instant due) {
   ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-void Monitor::run_due_timers() {
+/// True if more are due than could be run without keeping everybody else out for long.
+bool Monitor::run_due_timers() {
+  constexpr int most_at_once = 512;
   const Instant now = this->now();
-  while (timers_.next() <= now) {
+  for (int i = 0; timers_.next() <= now; ++i) {
+    if (i == most_at_once) return true;
     spi::Timer& timer = timers_.top();
     timers_.erase(timer);
     timer.fire();
   }
+  return false;
 }
 
 /// Timers are late rather than early, and what the store has said by then is heard first.
 void Monitor::background() {
-  mutex_.lock();
+  enter_before_others();
   while (!stopping_) {
     read_ready(0);
-    run_due_timers();
+    const bool more_timers_are_due = run_due_timers();
     run_deferred();
     if (timers_.next() != timer_set_for_) set_timer_descriptor(timers_.next());
     background_called_ = false;
     background_reads_ = background_should_read();
     const bool reads = background_reads_;
     leave();
+    // Whoever waits for the mutex needs a moment to wake up and take it.
+    if (more_timers_are_due) std::this_thread::sleep_for(std::chrono::microseconds(50));
 
     std::array<pollfd, 3> descriptors{{{inbox_->wake_background.get(), POLLIN, 0},
                                        {timer_.get(), POLLIN, 0},
@@ -235,7 +253,7 @@ void Monitor::background() {
     ::poll(descriptors.data(), descriptors.size(), -1);
     if (descriptors[0].revents != 0) drain(inbox_->wake_background.get());
 
-    mutex_.lock();
+    enter_before_others();
     background_reads_ = false;
   }
   leave();

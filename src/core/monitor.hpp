@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,9 @@ namespace holdfast::core {
 /// | only asynchronous callers         | the background thread                                 |
 /// | the keeper waits for renewals     | the background thread, and whoever else reads         |
 /// Threads that wait for another thread of the same client sleep on their Parker and read nothing.
+///
+/// A std::mutex is not fair, and a crowd of busy threads could keep the background thread out for longer than a lease.
+/// So it waits at the door, and while it does nobody else joins the crowd.
 class Monitor final : public spi::Loop {
  public:
   /// A thread that is blocked inside the monitor, or about to be.
@@ -49,7 +53,7 @@ class Monitor final : public spi::Loop {
   /// The calling thread is inside the monitor while this exists (and not after wait()).
   class Section {
    public:
-    explicit Section(Monitor& monitor) : monitor_(monitor) { monitor_.mutex_.lock(); }
+    explicit Section(Monitor& monitor) : monitor_(monitor) { monitor_.enter(); }
     ~Section() {
       if (inside_) monitor_.leave();
     }
@@ -98,11 +102,13 @@ class Monitor final : public spi::Loop {
   void disarm(spi::Timer& timer) override { timers_.erase(timer); }
   void expect(bool by_user, int change) override;
 
+  void enter();
+  void enter_before_others();
+  void leave();
   void wait(Waiter& waiter);
   void read_for(Waiter& waiter);
-  void leave();
   void run_deferred();
-  void run_due_timers();
+  bool run_due_timers();
   void pass_the_role();
   bool background_should_read() const;
 
@@ -116,6 +122,8 @@ class Monitor final : public spi::Loop {
   FileDescriptor timer_;
   const std::shared_ptr<Inbox> inbox_;
 
+  std::mutex door_;  ///< held by the background thread while it waits for the mutex; taken before it
+  std::atomic<bool> background_at_the_door_{false};
   std::mutex mutex_;  ///< guards everything below but the thread
   std::vector<spi::Task> deferred_;
   std::size_t deferred_done_ = 0;

@@ -9,13 +9,11 @@ namespace holdfast::spi {
 
 /// A callable that is moved, never copied, and called at most once or many times, as its owner says.
 /// Small callables live inside it, so that the hot paths allocate nothing. (std::move_only_function is C++23.)
-template <class Signature>
+template <class Signature, std::size_t inline_bytes = 48>
 class Callback;
 
-template <class R, class... Args>
-class Callback<R(Args...)> {
-  static constexpr std::size_t inline_bytes = 48;
-
+template <class R, class... Args, std::size_t inline_bytes>
+class Callback<R(Args...), inline_bytes> {
  public:
   Callback() noexcept = default;
 
@@ -59,7 +57,7 @@ class Callback<R(Args...)> {
 
   template <class F>
   static constexpr bool fits =
-      sizeof(F) <= inline_bytes && alignof(F) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<F>;
+      sizeof(F) <= inline_bytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
 
   template <class F>
   static constexpr Operations inline_operations = {
@@ -82,7 +80,7 @@ class Callback<R(Args...)> {
     operations_->move(&other.storage_, &storage_);
   }
 
-  alignas(std::max_align_t) std::byte storage_[inline_bytes];
+  alignas(void*) std::byte storage_[inline_bytes];
   const Operations* operations_ = nullptr;
 };
 

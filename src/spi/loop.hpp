@@ -54,8 +54,11 @@ class Loop {
 /// One future event of one owner. Armed at most once at a time; disarmed when destroyed.
 class Timer {
  public:
+  /// Small, because every lock that is held has some.
+  using OnDue = Callback<void(), 2 * sizeof(void*)>;
+
   /// `on_due` runs each time the timer comes due. REQUIRES: `loop` outlives the timer.
-  Timer(Loop& loop, Task on_due) : loop_(loop), on_due_(std::move(on_due)) {}
+  Timer(Loop& loop, OnDue on_due) : loop_(loop), on_due_(std::move(on_due)) {}
   ~Timer() { cancel(); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
@@ -82,7 +85,7 @@ class Timer {
  private:
   Loop& loop_;
   Instant due_ = {};
-  Task on_due_;
+  OnDue on_due_;
 };
 
 /// While one exists, the loop reads what the store sends: for a user who waits (then the waiting thread itself may do
