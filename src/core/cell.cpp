@@ -191,8 +191,10 @@ void Cell::max_hold_is_over() {
 /// After a pause the timers may be late: whatever they are about to say is true already.
 void Cell::catch_up() {
   const Instant now = engine_.loop().now();
-  if (!hold_ || now < hold_->valid_until()) return;
-  now >= hold_ends_at_ ? max_hold_is_over() : claim_.catch_up();
+  if (!hold_) return;
+  if (now >= hold_ends_at_) return max_hold_is_over();
+  if (now >= hold_->valid_until()) return claim_.catch_up();
+  if (hold_->seen_lost()) claim_changed();
 }
 
 // --- what becomes of the claim --------------------------------------------------------------------------------------
@@ -213,6 +215,10 @@ void Cell::claim_refused() {
 
 void Cell::claim_changed() {
   if (!hold_) return;
+  if (hold_->seen_lost()) {
+    lose_hold("its lease ended before it could be renewed");
+    return pass_on({});
+  }
   hold_->extend_until(std::min(claim_.valid_until(), hold_ends_at_));
   hold_->set_at_risk(claim_.at_risk(), engine_.user());
 }

@@ -39,7 +39,7 @@ const LockName& Hold::name() const { return *record().name; }
 Token Hold::token() const { return record().token; }
 
 HoldState Hold::state() const {
-  const core::HoldRecord& mine = record();
+  core::HoldRecord& mine = record();
   if (core_->forked()) return HoldState::lost;
   return mine.state_at(spi::BootClock::now());
 }

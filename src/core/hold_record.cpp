@@ -11,6 +11,8 @@ namespace holdfast::core {
 
 namespace {
 
+bool is_live(HoldState state) { return state == HoldState::held || state == HoldState::at_risk; }
+
 /// Calls a user's callback with one state at a time and never with an older one after a newer one, although several
 /// threads may want to. Not under the monitor, and so with a mutex of its own.
 class Listener {
@@ -44,17 +46,19 @@ HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Tok
 
 HoldRecord::~HoldRecord() = default;
 
-HoldState HoldRecord::state_at(spi::Instant now) const {
-  const HoldState state = state_.load(std::memory_order_acquire);
-  const bool live = state == HoldState::held || state == HoldState::at_risk;
-  return live && now >= valid_until() ? HoldState::lost : state;
+HoldState HoldRecord::state_at(spi::Instant now) {
+  HoldState state = state_.load(std::memory_order_acquire);
+  while (is_live(state) && now >= valid_until()) {
+    if (state_.compare_exchange_weak(state, HoldState::lost, std::memory_order_acq_rel)) return HoldState::lost;
+  }
+  return state;
 }
 
 void HoldRecord::set_at_risk(bool at_risk, UserSide& user) {
   const HoldState state = at_risk ? HoldState::at_risk : HoldState::held;
-  if (cell_ == nullptr || state_.load(std::memory_order_relaxed) == state) return;
-  state_.store(state, std::memory_order_release);
-  tell(state, user);
+  HoldState before = at_risk ? HoldState::held : HoldState::at_risk;
+  const bool changed = cell_ != nullptr && state_.compare_exchange_strong(before, state, std::memory_order_acq_rel);
+  if (changed) tell(state, user);
 }
 
 void HoldRecord::end(HoldState last, UserSide& user) {

@@ -27,8 +27,11 @@ class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
   const Token token;
   const spi::Instant granted_at;
 
-  /// The truth at `now`, whatever anybody has noticed so far.
-  HoldState state_at(spi::Instant now) const;
+  /// The truth at `now`, whatever anybody has noticed so far. Whoever sees it lost has seen it lost for everybody: it
+  /// is never held again, even if a renewal is being heard at this very moment.
+  HoldState state_at(spi::Instant now);
+  /// Somebody saw it lost before the client noticed.
+  bool seen_lost() const { return cell_ != nullptr && state_.load(std::memory_order_acquire) == HoldState::lost; }
   spi::Instant valid_until() const { return spi::Instant(spi::Duration(valid_until_.load(std::memory_order_acquire))); }
 
   // Under the monitor.

@@ -112,6 +112,18 @@ TEST(Claim, StaysDeadWhenTheAnswerIsReadBeforeTheTimerRuns) {
   EXPECT_EQ(state(client, *call), HoldState::lost);
 }
 
+TEST(Claim, StaysDeadOnceAnybodySawItLost) {
+  ScriptedEngine client;
+  const auto call = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  client.loop.advance(1s);
+  auto renewal = client.store->next_renew();
+  ASSERT_EQ(call->hold().state_at(client.loop.now() + 2s), HoldState::lost) << "another thread's clock is ahead";
+  client.answer(std::move(renewal), std::vector{client.granted(7)});
+  EXPECT_EQ(state(client, *call), HoldState::lost);
+  EXPECT_EQ(client.store->releases.size(), 1U) << "and is given back";
+}
+
 TEST(Claim, IsLostWhenTheStoreHasItNoMore) {
   ScriptedEngine client;
   const auto call = client.call("a");
