@@ -43,7 +43,7 @@ class HOLDFAST_EXPORT Mutex {
   using AcquireCallback = std::function<void(std::error_code, Hold)>;
 
   /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
-  Mutex(Client& client, LockName name, LockOptions options = {});
+  Mutex(Client& client, const LockName& name, LockOptions options = {});
   ~Mutex();
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;

@@ -33,7 +33,7 @@ class HOLDFAST_EXPORT RecursiveMutex {
   static constexpr std::size_t max_depth = 65'535;
 
   /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
-  RecursiveMutex(Client& client, LockName name, LockOptions options = {});
+  RecursiveMutex(Client& client, const LockName& name, LockOptions options = {});
   ~RecursiveMutex();
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;

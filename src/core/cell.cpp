@@ -103,16 +103,21 @@ void Cell::request_timer_due(Request& request) {
   if (!engine_.contacted()) {
     return cancel(request,
                   Failure{Errc::unreachable, "lock '" + name_->text() + "': no contact with the store within " +
-                                                 "the connect_timeout; " + last_failure_.detail});
+                                                 "the connect_timeout; " + last_failure().detail});
   }
   if (request.deadline != Instant::max()) request.timer->set(request.deadline);
+}
+
+const Failure& Cell::last_failure() const {
+  static const Failure none_yet{Errc::in_doubt, {}};
+  return last_failure_ ? *last_failure_ : none_yet;
 }
 
 Failure Cell::why_not_in_time(const Request& request) const {
   const bool store_knows = claim_.phase() == Phase::waiting || claim_.last_answer_at() >= request.entered_at;
   if (hold_ || store_knows) return Failure{Errc::timed_out};
-  return {engine_.contacted() ? last_failure_.code : Errc::unreachable,
-          "lock '" + name_->text() + "': the store did not answer in time; " + last_failure_.detail};
+  return {engine_.contacted() ? last_failure().code : Errc::unreachable,
+          "lock '" + name_->text() + "': the store did not answer in time; " + last_failure().detail};
 }
 
 // --- the hold -------------------------------------------------------------------------------------------------------
@@ -156,7 +161,7 @@ void Cell::hand_to_front() {
   const Instant now = engine_.loop().now();
   const bool turns = engine_.options().local_turns > 0;
   const Token token(turns ? claim_.number() << 8U | turn_ : claim_.number());
-  hold_ = std::make_shared<HoldRecord>(*this, name_, token, now);
+  hold_ = std::make_shared<HoldRecord>(*this, name_, token);
   const Duration max_hold = detail::saturated(first.options.max_hold);
   hold_ends_at_ = max_hold > Duration::zero() ? spi::saturating_add(now, max_hold) : Instant::max();
   if (hold_ends_at_ != Instant::max() && !max_hold_timer_) {
@@ -229,7 +234,7 @@ void Cell::claim_lost(const std::string& why) {
 }
 
 void Cell::claim_failed(const Failure& failure) {
-  last_failure_ = failure;
+  last_failure_ = std::make_unique<const Failure>(failure);
   if (!spi::is_retryable(failure.code)) return answer_all(failure);
   const bool will_not_wait = !line_.empty() && line_.front().when_busy == spi::WhenBusy::refuse;
   if (will_not_wait && engine_.contacted()) cancel(line_.front(), failure);

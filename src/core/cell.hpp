@@ -81,6 +81,7 @@ class Cell : private Claim::Owner {
   void set_request_timer(Request& request);
   void request_timer_due(Request& request);
   spi::Failure why_not_in_time(const Request& request) const;
+  const spi::Failure& last_failure() const;
   void forget_if_idle();
 
   Engine& engine_;
@@ -90,10 +91,10 @@ class Cell : private Claim::Owner {
   std::shared_ptr<HoldRecord> hold_;
   spi::Instant hold_ends_at_ = spi::Instant::max();  ///< max_hold
   std::unique_ptr<spi::Timer> max_hold_timer_;
-  std::uint32_t turn_ = 0;
   spi::Instant tenure_began_ = {};
-  spi::Failure last_failure_{Errc::in_doubt, {}};
-  std::size_t keepers_ = 0;
+  std::unique_ptr<const spi::Failure> last_failure_;
+  std::uint32_t turn_ = 0;
+  std::uint32_t keepers_ = 0;
   bool closing_ = false;
 };
 

@@ -10,8 +10,8 @@ namespace holdfast::core {
 /// A mutex's grip on the cell of its name.
 class CellHandle {
  public:
-  CellHandle(std::shared_ptr<ClientCore> core, LockName name)
-      : core_(std::move(core)), name_(std::move(name)), cell_(core_->keep_cell(name_)) {}
+  CellHandle(std::shared_ptr<ClientCore> core, const LockName& name)
+      : core_(std::move(core)), cell_(core_->keep_cell(name)) {}
   ~CellHandle() {
     if (core_->forked()) {
       bury(std::move(core_));
@@ -24,11 +24,10 @@ class CellHandle {
 
   ClientCore& core() const { return *core_; }
   Cell& cell() const { return cell_; }
-  const LockName& name() const { return name_; }
+  const LockName& name() const { return cell_.name(); }
 
  private:
   std::shared_ptr<ClientCore> core_;
-  const LockName name_;
   Cell& cell_;
 };
 

@@ -30,7 +30,7 @@ class Engine;
 /// next claim may be asked for, and names it as the one it `replaces`.
 class Claim {
  public:
-  enum class Phase { none, asking, waiting, granted };
+  enum class Phase : std::uint8_t { none, asking, waiting, granted };
 
   /// Told what becomes of the claim; each call may ask or leave at once.
   class Owner {
@@ -124,25 +124,24 @@ class Claim {
   const LockName& name_;
   Owner& owner_;
 
-  Phase phase_ = Phase::none;
   spi::ClaimId id_;
   Terms terms_;
   std::unique_ptr<const std::string> reason_;  ///< null if there is none
   std::uint64_t number_ = 0;                   ///< of the grant
   std::uint64_t least_number_ = 0;             ///< that a pushed grant may have
   Lease lease_;
-  bool at_risk_ = false;
-
   spi::Timer timer_;
   spi::Instant renewal_due_ = spi::Instant::max();
   spi::Instant sent_at_ = {};               ///< the last acquire or renewal
   spi::Instant acknowledged_sent_at_ = {};  ///< the last one that was answered
-  bool renewing_ = false;
-  bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
-  bool check_again_ = false;  ///< a hint came while a request was under way
   spi::Duration backoff_ = {};
   spi::Instant last_answer_at_ = spi::Instant::min();
   std::uint32_t in_flight_ = 0;
+  Phase phase_ = Phase::none;
+  bool at_risk_ = false;
+  bool renewing_ = false;
+  bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
+  bool check_again_ = false;  ///< a hint came while a request was under way
   std::optional<spi::Expectation> expectation_;
   std::unique_ptr<Leftovers> leftovers_;  ///< made when first needed: most locks are held for long, and have none
 };

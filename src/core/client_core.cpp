@@ -120,7 +120,7 @@ spi::Result<Hold> ClientCore::acquire(Cell& cell, const LockOptions& options, sp
 
   Monitor::Waiter waiter;
   std::optional<Request::Answer> answer;
-  const Instant deadline = wait == Duration::max() ? Instant::max() : spi::saturating_add(monitor_.now(), wait);
+  const Instant deadline = wait == Duration::max() ? Instant::max() : spi::saturating_add(spi::BootClock::now(), wait);
   Request request(options, when_busy, deadline, [&](Request::Answer its_answer) {
     answer = std::move(its_answer);
     monitor_.complete(waiter);

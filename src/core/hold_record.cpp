@@ -41,8 +41,8 @@ struct HoldRecord::Signals {
   FileDescriptor lost_fd;
 };
 
-HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token, spi::Instant now)
-    : name(std::move(its_name)), token(its_token), granted_at(now), cell_(&cell) {}
+HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token)
+    : name(std::move(its_name)), token(its_token), cell_(&cell) {}
 
 HoldRecord::~HoldRecord() = default;
 

@@ -16,16 +16,15 @@ class Cell;
 
 /// One hold, shared by the user's Hold and by the cell that grants it.
 ///
-/// `name`, `token` and `granted_at` never change. `state` and `valid_until` are written under the monitor and read
+/// `name` and `token` never change. `state` and `valid_until` are written under the monitor and read
 /// anywhere. The rest is touched under the monitor only.
-class HoldRecord : public std::enable_shared_from_this<HoldRecord> {
+class HoldRecord {
  public:
-  HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token, spi::Instant now);
+  HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token);
   ~HoldRecord();
 
   const std::shared_ptr<const LockName> name;
   const Token token;
-  const spi::Instant granted_at;
 
   /// The truth at `now`, whatever anybody has noticed so far. Whoever sees it lost has seen it lost for everybody: it
   /// is never held again, even if a renewal is being heard at this very moment.

@@ -67,6 +67,7 @@ void Monitor::stop() {
 void Monitor::enter() {
   if (background_at_the_door_.load(std::memory_order_relaxed)) const std::scoped_lock after_it(door_);
   mutex_.lock();
+  now_ = Instant::min();
 }
 
 void Monitor::enter_before_others() {
@@ -74,6 +75,7 @@ void Monitor::enter_before_others() {
   background_at_the_door_ = true;
   mutex_.lock();
   background_at_the_door_ = false;
+  now_ = Instant::min();
 }
 
 /// Runs what was put off, hands on the role, and only then wakes others: they find the mutex free.

@@ -83,7 +83,12 @@ class Monitor final : public spi::Loop {
   void stop();
 
   // spi::Loop
-  spi::Instant now() const override { return spi::BootClock::now(); }
+  /// When this thread entered, or came back from waiting: the clock is read once. So nothing that is armed now is taken
+  /// to last longer than it does. (What a user asks, Hold answers with a reading of its own.)
+  spi::Instant now() const override {
+    if (now_ == spi::Instant::min()) now_ = spi::BootClock::now();
+    return now_;
+  }
   void defer(spi::Task task) override { deferred_.push_back(std::move(task)); }
   void post(spi::Task task) override { inbox_->post(std::move(task)); }
   void watch(int descriptor, Ready wanted, ReadyHandler handler) override;
@@ -124,7 +129,8 @@ class Monitor final : public spi::Loop {
 
   std::mutex door_;  ///< held by the background thread while it waits for the mutex; taken before it
   std::atomic<bool> background_at_the_door_{false};
-  std::mutex mutex_;  ///< guards everything below but the thread
+  std::mutex mutex_;                                ///< guards everything below but the thread
+  mutable spi::Instant now_ = spi::Instant::min();  ///< min: not read yet
   std::vector<spi::Task> deferred_;
   std::size_t deferred_done_ = 0;
   bool running_deferred_ = false;

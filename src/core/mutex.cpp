@@ -8,9 +8,9 @@ namespace holdfast {
 
 using core::ThreadHolds;
 
-Mutex::Mutex(Client& client, LockName name, LockOptions options) : options_(std::move(options)) {
+Mutex::Mutex(Client& client, const LockName& name, LockOptions options) : options_(std::move(options)) {
   core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client.core_, std::move(name));
+  cell_ = std::make_unique<core::CellHandle>(client.core_, name);
 }
 
 Mutex::~Mutex() = default;

@@ -29,9 +29,10 @@ bool reenter(const core::CellHandle& handle, const std::stop_token& stop) {
 
 }  // namespace
 
-RecursiveMutex::RecursiveMutex(Client& client, LockName name, LockOptions options) : options_(std::move(options)) {
+RecursiveMutex::RecursiveMutex(Client& client, const LockName& name, LockOptions options)
+    : options_(std::move(options)) {
   core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client.core_, std::move(name));
+  cell_ = std::make_unique<core::CellHandle>(client.core_, name);
 }
 
 RecursiveMutex::~RecursiveMutex() = default;
