@@ -44,7 +44,7 @@ std::unique_ptr<spi::Backend> open_backend(std::string_view text, const spi::Bac
   for (const spi::BackendFactory* factory : spi::built_in_backends()) {
     for (const std::string_view scheme : factory->schemes) {
       if (scheme == url.scheme) return factory->open(url, context);
-      known += (known.empty() ? "" : ", ") + std::string(scheme) + ":";
+      known += (known.empty() ? "'" : ", '") + std::string(scheme) + ":'";
     }
   }
   throw Error(Errc::bad_url, "no store has the URL scheme '" + url.scheme + ":'; this build knows " + known);

@@ -22,7 +22,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 std::string parse_scheme(std::string_view text) {
   const auto allowed = [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; };
   if (text.empty() || !is_letter(text.front()) || !std::all_of(text.begin(), text.end(), allowed)) {
-    refuse("must begin with a scheme and a colon, such as memory: or redis://host:6379");
+    refuse("must begin with a scheme and a colon, such as memory:orders");
   }
   std::string scheme(text);
   std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
@@ -79,13 +79,13 @@ std::map<std::string, std::string> parse_options(std::string_view text) {
 }  // namespace
 
 Url Url::parse(std::string_view text) {
-  if (text.empty()) refuse("is empty; write for example memory: or redis://host:6379");
+  if (text.empty()) refuse("is empty; write for example memory:orders");
   if (std::any_of(text.begin(), text.end(), is_control)) {
     refuse("contains a line break or another control character; remove it");
   }
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
-    refuse("has no scheme; write for example memory: or redis://host:6379");
+    refuse("has no scheme; write for example memory:orders");
   }
   Url url;
   url.scheme = parse_scheme(text.substr(0, colon));
