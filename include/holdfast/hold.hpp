@@ -35,10 +35,11 @@ enum class Released {
 
 /// A lock that is held: released when this object is destroyed.
 ///
-/// A hold ends by itself when its lease cannot be renewed in time. It then says so *before* the store may give
-/// the lock to somebody else: `state()` becomes lost, `stop_token()` is triggered, the callback is called, and
-/// `lost_fd()` becomes readable. `valid()` reads the clock on every call, so it tells the truth even right after
-/// the process was stopped or the machine slept. A lost hold never comes back to life.
+/// A hold ends by itself when its lease cannot be renewed in time. It then says so *before* the store may give the lock
+/// to somebody else. `valid()` and `state()` are exact: they read the clock on every call, so they tell the truth even
+/// right after the process was stopped or the machine slept. `stop_token()`, the callback and `lost_fd()` follow as
+/// soon as a thread of the client's runs, for which the lease keeps a margin (1 % and 2 ms); at the end of `max_hold`,
+/// and when an operator breaks the lock, there is no margin. A lost hold never comes back to life.
 ///
 /// Thread-safe, except for moving, assigning and destroying. Belongs to nobody in particular: any thread may
 /// release it. In a forked child valid() is false and the destructor sends nothing.

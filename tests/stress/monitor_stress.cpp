@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <semaphore>
 
 #include "core/file_descriptor.hpp"
 #include "core/monitor.hpp"
@@ -25,26 +26,35 @@ using namespace std::chrono_literals;
 using core::Monitor;
 using spi::Expectation;
 
-/// Sends back what it gets, on a thread of its own.
+/// Sends back what it gets, on a thread of its own: at once, or, while it is held, byte by byte when it is told to.
 class EchoServer {
  public:
-  EchoServer() {
+  explicit EchoServer(bool held) : held_(held) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
     client = core::FileDescriptor(ends[0]);
     server_ = core::FileDescriptor(ends[1]);
     thread_ = std::jthread([this] {
       std::array<char, 512> buffer{};
-      for (ssize_t got = 0; (got = ::read(server_.get(), buffer.data(), buffer.size())) > 0;) {
-        if (::write(server_.get(), buffer.data(), static_cast<std::size_t>(got)) != got) return;
+      const std::size_t most = held_ ? 1 : buffer.size();
+      for (ssize_t got = 0; (got = ::read(server_.get(), buffer.data(), most)) > 0;) {
+        if (held_) let_through_.acquire();
+        if (::send(server_.get(), buffer.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL) != got) return;
       }
     });
   }
-  ~EchoServer() { ::shutdown(server_.get(), SHUT_RDWR); }
+  ~EchoServer() {
+    ::shutdown(server_.get(), SHUT_RDWR);
+    let_one_through();
+  }
+
+  void let_one_through() { let_through_.release(); }
 
   core::FileDescriptor client;
 
  private:
+  const bool held_;
+  std::counting_semaphore<> let_through_{0};
   core::FileDescriptor server_;
   std::jthread thread_;
 };
@@ -54,16 +64,22 @@ class EchoClient {
  public:
   enum class Outcome { answered, timed_out, cancelled };
 
-  EchoClient() : monitor(workers_), renewal_(monitor, [this] { renew(); }) {
+  enum class Kind {
+    busy,   ///< renews all the time, and the server answers at once
+    quiet,  ///< nothing happens but what the test does: nothing else can make up for a lost wake-up
+  };
+
+  explicit EchoClient(Kind kind = Kind::busy)
+      : monitor(workers_), server(kind == Kind::quiet), renewal_(monitor, [this] { renew(); }) {
     const Monitor::Section section(monitor);
-    monitor.watch(server_.client.get(), {.readable = true}, [this](spi::Loop::Ready) { receive(); });
-    renewal_.set(monitor.now() + 5ms);
+    monitor.watch(server.client.get(), {.readable = true}, [this](spi::Loop::Ready) { receive(); });
+    if (kind == Kind::busy) renewal_.set(monitor.now() + 5ms);
   }
   ~EchoClient() {
     {
       const Monitor::Section section(monitor);
       renewal_.cancel();
-      monitor.unwatch(server_.client.get());
+      monitor.unwatch(server.client.get());
       unanswered_.clear();
     }
     monitor.stop();
@@ -111,6 +127,11 @@ class EchoClient {
     });
   }
 
+  std::size_t waiting() {
+    const Monitor::Section section(monitor);
+    return waiting_.size();
+  }
+
   std::atomic<long> renewals{0};
 
  private:
@@ -118,6 +139,7 @@ class EchoClient {
 
  public:
   Monitor monitor;
+  EchoServer server;
 
  private:
   struct Wait : core::ListNode<Wait> {
@@ -144,12 +166,12 @@ class EchoClient {
 
   void send(Wait* wait, std::unique_ptr<Expectation> renewal = {}) {
     unanswered_.push_back({wait, std::move(renewal)});
-    if (::send(server_.client.get(), "x", 1, MSG_NOSIGNAL) != 1) std::abort();
+    if (::send(server.client.get(), "x", 1, MSG_NOSIGNAL) != 1) std::abort();
   }
 
   void receive() {
     std::array<char, 512> buffer{};
-    const ssize_t got = ::recv(server_.client.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recv(server.client.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     for (ssize_t i = 0; i < got; ++i) {
       const Unanswered first = std::move(unanswered_.front());
       unanswered_.pop_front();
@@ -163,7 +185,6 @@ class EchoClient {
     send(nullptr, std::make_unique<Expectation>(monitor, Expectation::Of::upkeep));
   }
 
-  EchoServer server_;
   spi::Timer renewal_;
   core::IntrusiveList<Wait> waiting_;
   std::deque<Unanswered> unanswered_;
@@ -205,6 +226,40 @@ TEST_P(MonitorStress, EveryWaitEnds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, MonitorStress, testing::Values(2, 3, 8, 16, 64), testing::PrintToStringParamName());
+
+TEST(MonitorRole, IsPassedOnWhenItsHolderLeaves) {
+  constexpr int threads = 4;  // passed on more than once
+  for (int round = 0; round < 30; ++round) {
+    EchoClient client(EchoClient::Kind::quiet);
+    std::atomic<int> answered{0};
+    std::vector<std::jthread> waiters;
+    for (std::size_t i = 1; i <= threads; ++i) {
+      waiters.emplace_back([&] {
+        EXPECT_EQ(client.call(5 * longest_wait), EchoClient::Outcome::answered);
+        ++answered;
+      });
+      ASSERT_TRUE(eventually([&] { return client.waiting() == i; }));
+    }
+    for (int i = 1; i <= threads; ++i) {
+      client.server.let_one_through();
+      ASSERT_TRUE(eventually(longest_wait, [&] { return answered == i; })) << "answer " << i << " in round " << round;
+    }
+  }
+}
+
+TEST(MonitorRole, DoesNotKeepItsHolderAsleepWhenSomebodyElseCompletesIt) {
+  for (int round = 0; round < 50; ++round) {
+    EchoClient client(EchoClient::Kind::quiet);
+    std::atomic<bool> ended{false};
+    const std::jthread reader([&] {
+      EXPECT_EQ(client.call(5 * longest_wait), EchoClient::Outcome::cancelled);
+      ended = true;
+    });
+    ASSERT_TRUE(eventually([&] { return client.waiting() == 1; }));
+    round % 2 == 0 ? client.cancel_somebody() : client.cancel_somebody_from_outside();
+    ASSERT_TRUE(eventually(longest_wait, [&] { return ended.load(); })) << "in round " << round;
+  }
+}
 
 /// What the signal handler of the stuck thread waits on.
 sem_t go_on;
