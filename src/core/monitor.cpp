@@ -238,7 +238,7 @@ bool Monitor::run_due_timers() {
 void Monitor::background() {
   enter_before_others();
   while (!stopping_) {
-    read_ready(0);
+    read_ready();
     const bool more_timers_are_due = run_due_timers();
     run_deferred();
     if (timers_.next() != timer_set_for_) set_timer_descriptor(timers_.next());
@@ -282,9 +282,9 @@ void Monitor::unwatch(int descriptor) {
   if (watches_.erase(descriptor) > 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
-void Monitor::read_ready(int timeout_ms) {
+void Monitor::read_ready() {
   std::array<epoll_event, 16> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   dispatch(events.data(), count);
 }
 

@@ -118,7 +118,7 @@ class Monitor final : public spi::Loop {
   bool background_should_read() const;
 
   void background();
-  void read_ready(int timeout_ms);
+  void read_ready();
   void dispatch(const epoll_event* events, int count);
   void set_timer_descriptor(spi::Instant due);
 

@@ -1,86 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "backends/memory/store.hpp"
+#include "unit/memory_store_world.hpp"
 
 namespace holdfast::memory {
 namespace {
-
-using spi::ClaimAnswer;
-using spi::ClaimId;
-using spi::Instant;
-using spi::Mode;
-using spi::WhenBusy;
-using std::chrono::hours;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-constexpr auto granted = ClaimAnswer::Standing::granted;
-constexpr auto waiting = ClaimAnswer::Standing::waiting;
-constexpr auto absent = ClaimAnswer::Standing::absent;
-constexpr Mode exclusive = {.kind = ClaimMode::exclusive};
-constexpr Mode shared = {.kind = ClaimMode::shared};
-constexpr Mode permits(std::uint32_t k, std::uint32_t n) {
-  return {.kind = ClaimMode::permits, .permits = k, .limit = n};
-}
-
-struct Options {
-  Mode mode = exclusive;
-  milliseconds lease = seconds(10);
-  WhenBusy when_busy = WhenBusy::wait;
-  std::optional<int> replaces = {};
-  std::string reason = {};
-};
-
-/// A store and a clock. Claims are numbered, and claim n belongs to client n.
-class World {
- public:
-  explicit World(StoreRules rules = {}) : store(rules) {}
-
-  static ClaimId id(int claim) { return {.high = 1, .low = static_cast<std::uint64_t>(claim)}; }
-
-  spi::Result<ClaimAnswer> try_acquire(int claim, const Options& options = {}) {
-    const std::optional<ClaimId> replaces = options.replaces ? std::optional(id(*options.replaces)) : std::nullopt;
-    return store.acquire({.name = name,
-                          .id = id(claim),
-                          .mode = options.mode,
-                          .lease = options.lease,
-                          .when_busy = options.when_busy,
-                          .replaces = replaces,
-                          .reason = options.reason},
-                         static_cast<ClientNumber>(claim), now);
-  }
-  ClaimAnswer acquire(int claim, const Options& options = {}) {
-    auto answer = try_acquire(claim, options);
-    EXPECT_TRUE(answer.ok());
-    return answer.ok() ? answer.value() : ClaimAnswer{};
-  }
-  ClaimAnswer renew(int claim, milliseconds lease = seconds(10)) { return store.renew({name, id(claim), lease}, now); }
-  bool release(int claim) { return store.release({name, id(claim)}, now); }
-  ClaimAnswer downgrade(int claim) { return store.downgrade({name, id(claim)}, now).value(); }
-
-  /// The clients that were told they hold, in this order.
-  std::vector<int> told_granted() { return told(Event::Kind::granted); }
-  std::vector<int> told_to_check() { return told(Event::Kind::check); }
-
-  Instant now = Instant(hours(1));
-  LockName name = "name";
-  Store store;
-
- private:
-  std::vector<int> told(Event::Kind kind) {
-    std::vector<int> clients;
-    for (const Event& event : store.take_events()) {
-      if (event.kind == kind) clients.push_back(static_cast<int>(event.client));
-    }
-    return clients;
-  }
-};
 
 using Clients = std::vector<int>;
 
@@ -461,50 +387,6 @@ TEST(MemoryStore, NumbersWaitersOnJoiningWhereTheStoreDoes) {
 
 // The mistakes that a store can be told to make: each must be visible, or the tests that rely on them see nothing.
 
-TEST(MemoryStoreMistakes, RenewalRecreates) {
-  for (const bool mistake : {false, true}) {
-    World world({.renewal_recreates = mistake});
-    world.acquire(1);
-    world.now += seconds(10);
-    EXPECT_EQ(world.renew(1).standing, mistake ? granted : absent);
-    EXPECT_EQ(world.store.empty(), !mistake);
-  }
-}
-
-TEST(MemoryStoreMistakes, ReleaseByName) {
-  for (const bool mistake : {false, true}) {
-    World world({.release_by_name = mistake});
-    world.acquire(1);
-    world.now += seconds(10);
-    world.acquire(2);
-    EXPECT_EQ(world.release(1), mistake);
-    EXPECT_EQ(world.renew(2).standing, mistake ? absent : granted);
-  }
-}
-
-TEST(MemoryStoreMistakes, ReuseNumberAfterExpiry) {
-  for (const bool mistake : {false, true}) {
-    World world({.reuse_number_after_expiry = mistake});
-    world.acquire(1);
-    world.acquire(2, {.lease = seconds(15)});
-    world.now += seconds(10);
-    EXPECT_EQ(world.renew(2).number, mistake ? 1U : 2U);
-    world.now += seconds(15);
-    EXPECT_EQ(world.acquire(3).number, mistake ? 1U : 3U);
-  }
-}
-
-TEST(MemoryStoreMistakes, HandOffExtendsLease) {
-  for (const bool mistake : {false, true}) {
-    World world({.hand_off_extends_lease = mistake});
-    world.acquire(1);
-    world.acquire(2);
-    world.now += seconds(9);
-    world.release(1);
-    EXPECT_EQ(world.store.next_expiry(), world.now + (mistake ? seconds(10) : seconds(1)));
-  }
-}
-
 /// What must be true of any history: whoever holds excludes the others, and numbers rise.
 TEST(MemoryStore, KeepsItsPromisesInRandomHistories) {
   std::mt19937 random(11);
@@ -541,57 +423,6 @@ TEST(MemoryStore, KeepsItsPromisesInRandomHistories) {
   EXPECT_GT(world.store.counters().stale_releases, 100U);
   world.store.advance(world.now + seconds(1));
   EXPECT_TRUE(world.store.empty());
-}
-
-TEST(MemoryRegisters, WriteOnlyWhatWasReadLast) {
-  Store store;
-  RegisterTable& registers = store.registers();
-  EXPECT_EQ(registers.read("r").version, 0U);
-  const auto first = registers.write_if("r", 0, "one").value();
-  EXPECT_TRUE(first.written);
-  EXPECT_EQ(first.now.version, 1U);
-  const auto second = registers.write_if("r", 0, "two").value();
-  EXPECT_FALSE(second.written);
-  EXPECT_EQ(second.now.value, "one");
-  EXPECT_FALSE(registers.write_if("never", 3, "x").value().written);
-  EXPECT_EQ(registers.write_if("r", 1, std::string(RegisterTable::max_value_bytes + 1, 'x')).failure().code,
-            Errc::invalid_argument);
-  EXPECT_TRUE(registers.write_if("r", 1, std::string(RegisterTable::max_value_bytes, 'x')).ok());
-}
-
-TEST(MemoryRegisters, AddToNumbersOnly) {
-  Store store;
-  RegisterTable& registers = store.registers();
-  EXPECT_EQ(registers.add("n", 5).value(), 5);
-  EXPECT_EQ(registers.add("n", -7).value(), -2);
-  EXPECT_EQ(registers.read("n").value, "-2");
-  EXPECT_EQ(registers.read("n").version, 2U);
-  EXPECT_EQ(registers.add("max", INT64_MAX).value(), INT64_MAX);
-  EXPECT_EQ(registers.add("max", 1).failure().code, Errc::invalid_argument);
-  for (const char* text : {"", "x", "1x", " 1", "9223372036854775808"}) {
-    const LockName name = LockName("text " + std::string(text));
-    EXPECT_TRUE(registers.write_if(name, 0, text).value().written);
-    EXPECT_EQ(registers.add(name, 1).failure().code, Errc::invalid_argument) << text;
-  }
-}
-
-TEST(MemoryRegisters, TellWatchersOnce) {
-  Store store;
-  RegisterTable& registers = store.registers();
-  EXPECT_FALSE(registers.watch(1, "r", 0));
-  EXPECT_FALSE(registers.watch(1, "r", 0));
-  EXPECT_FALSE(registers.watch(2, "r", 0));
-  EXPECT_FALSE(registers.watch(3, "r", 0));
-  registers.unwatch(2, "r");
-  registers.forget(3);
-  EXPECT_TRUE(registers.write_if("r", 0, "x").ok());
-  const std::vector<Event> events = store.take_events();
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].kind, Event::Kind::changed);
-  EXPECT_EQ(events[0].client, 1U);
-  EXPECT_TRUE(registers.watch(1, "r", 0));
-  EXPECT_TRUE(registers.add("other", 1).ok());
-  EXPECT_TRUE(store.take_events().empty());
 }
 
 }  // namespace
