@@ -109,7 +109,7 @@ void Cell::request_timer_due(Request& request) {
 }
 
 const Failure& Cell::last_failure() const {
-  static const Failure none_yet{Errc::in_doubt, {}};
+  static const Failure none_yet{Errc::in_doubt, "it was asked, and nothing was heard yet"};
   return last_failure_ ? *last_failure_ : none_yet;
 }
 

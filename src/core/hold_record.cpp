@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/file_descriptor.hpp"
+#include "spi/file_descriptor.hpp"
 
 namespace holdfast::core {
 
@@ -38,7 +38,7 @@ struct HoldRecord::Signals {
   std::stop_source stop;
   std::shared_ptr<Listener> listener;
   std::uint64_t told = 0;
-  FileDescriptor lost_fd;
+  spi::FileDescriptor lost_fd;
 };
 
 HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token)
@@ -79,7 +79,7 @@ int HoldRecord::lost_fd() {
   Signals& made = signals();
   if (!made.lost_fd) {
     const bool lost = state_.load(std::memory_order_relaxed) == HoldState::lost;
-    made.lost_fd = FileDescriptor(::eventfd(lost ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+    made.lost_fd = spi::FileDescriptor(::eventfd(lost ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
   }
   return made.lost_fd.get();
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/file_descriptor.hpp"
 #include "spi/callback.hpp"
+#include "spi/file_descriptor.hpp"
 
 namespace holdfast::core {
 
@@ -16,7 +16,7 @@ namespace holdfast::core {
 /// was left behind may still post to a monitor that is gone: its task is then destroyed without being run.
 class Inbox {
  public:
-  Inbox(FileDescriptor wakes_reader, FileDescriptor wakes_background)
+  Inbox(spi::FileDescriptor wakes_reader, spi::FileDescriptor wakes_background)
       : wake_reader(std::move(wakes_reader)), wake_background(std::move(wakes_background)) {}
 
   /// From any thread.
@@ -39,9 +39,9 @@ class Inbox {
     tasks_.clear();
   }
 
-  const FileDescriptor wake_reader;        ///< in the epoll set: ends the reading thread's epoll_wait
-  const FileDescriptor wake_background;    ///< for the background thread alone
-  std::atomic<bool> reader_asleep{false};  ///< a thread with the role is in epoll_wait
+  const spi::FileDescriptor wake_reader;      ///< in the epoll set: ends the reading thread's epoll_wait
+  const spi::FileDescriptor wake_background;  ///< for the background thread alone
+  std::atomic<bool> reader_asleep{false};     ///< a thread with the role is in epoll_wait
 
  private:
   std::mutex mutex_;

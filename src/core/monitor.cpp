@@ -18,12 +18,12 @@ using spi::Instant;
 
 namespace {
 
-FileDescriptor checked(int descriptor) {
+spi::FileDescriptor checked(int descriptor) {
   if (descriptor < 0) {
     throw Error(Errc::exhausted, "a client needs 4 descriptors: " + std::generic_category().message(errno) +
                                      "; raise the limit on open files (ulimit -n)");
   }
-  return FileDescriptor(descriptor);
+  return spi::FileDescriptor(descriptor);
 }
 
 void drain(int event_descriptor) {

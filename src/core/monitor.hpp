@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/file_descriptor.hpp"
 #include "core/inbox.hpp"
 #include "core/intrusive_list.hpp"
 #include "core/parker.hpp"
 #include "core/workers.hpp"
 #include "spi/deadline_heap.hpp"
+#include "spi/file_descriptor.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::core {
@@ -123,8 +123,8 @@ class Monitor final : public spi::Loop {
   void set_timer_descriptor(spi::Instant due);
 
   Workers& workers_;
-  FileDescriptor epoll_;
-  FileDescriptor timer_;
+  spi::FileDescriptor epoll_;
+  spi::FileDescriptor timer_;
   const std::shared_ptr<Inbox> inbox_;
 
   std::mutex door_;  ///< held by the background thread while it waits for the mutex; taken before it

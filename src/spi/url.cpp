@@ -96,4 +96,6 @@ Url Url::parse(std::string_view text) {
   return url;
 }
 
+std::string decode_path(std::string_view rest) { return decode(rest, "its path"); }
+
 }  // namespace holdfast::spi

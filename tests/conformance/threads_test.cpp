@@ -88,7 +88,7 @@ TEST_P(MutexConformance, CountsUnderTheLockHoweverItIsTaken) {
           break;
         }
         case 4: {
-          const auto hold = mutex.try_acquire_for(5ms);
+          const auto hold = mutex.try_acquire_for(100ms);
           if (hold) ++counter, ++round;
           break;
         }

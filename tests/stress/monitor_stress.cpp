@@ -14,7 +14,7 @@
 #include <optional>
 #include <semaphore>
 
-#include "core/file_descriptor.hpp"
+#include "spi/file_descriptor.hpp"
 #include "core/monitor.hpp"
 #include "stress/stress.hpp"
 #include "support/eventually.hpp"
@@ -32,8 +32,8 @@ class EchoServer {
   explicit EchoServer(bool held) : held_(held) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
-    client = core::FileDescriptor(ends[0]);
-    server_ = core::FileDescriptor(ends[1]);
+    client = spi::FileDescriptor(ends[0]);
+    server_ = spi::FileDescriptor(ends[1]);
     thread_ = std::jthread([this] {
       std::array<char, 512> buffer{};
       const std::size_t most = held_ ? 1 : buffer.size();
@@ -50,12 +50,12 @@ class EchoServer {
 
   void let_one_through() { let_through_.release(); }
 
-  core::FileDescriptor client;
+  spi::FileDescriptor client;
 
  private:
   const bool held_;
   std::counting_semaphore<> let_through_{0};
-  core::FileDescriptor server_;
+  spi::FileDescriptor server_;
   std::jthread thread_;
 };
 

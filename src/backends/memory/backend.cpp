@@ -7,8 +7,8 @@
 
 #include "backends/memory/mailbox.hpp"
 #include "backends/memory/shared_store.hpp"
-#include "backends/memory/watches.hpp"
 #include "holdfast/error.hpp"
+#include "spi/register_watches.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -162,7 +162,7 @@ class MemoryBackend final : public spi::Backend,
   std::shared_ptr<SharedStore> store_;  ///< null once closed
   const std::shared_ptr<Mailbox> mailbox_;
   const ClientNumber client_;
-  Watches watches_;
+  spi::RegisterWatches watches_;
 };
 
 std::unique_ptr<spi::Backend> open(const spi::Url& url, const spi::BackendContext& context) {

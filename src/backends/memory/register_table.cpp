@@ -1,27 +1,14 @@
 #include "backends/memory/register_table.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <utility>
+
+#include "spi/rules.hpp"
 
 namespace holdfast::memory {
 
-using spi::Failure;
 using spi::Result;
 using spi::Versioned;
-
-namespace {
-
-std::optional<std::int64_t> parse_number(const std::string& text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 Versioned RegisterTable::read(const LockName& name) const {
   const auto found = registers_.find(name);
@@ -30,11 +17,7 @@ Versioned RegisterTable::read(const LockName& name) const {
 
 Result<spi::Registers::WriteAnswer> RegisterTable::write_if(const LockName& name, std::uint64_t expected,
                                                             std::string value) {
-  if (value.size() > max_value_bytes) {
-    return Failure{Errc::invalid_argument, "a register of a memory store holds at most " +
-                                               std::to_string(max_value_bytes) + " bytes, not " +
-                                               std::to_string(value.size())};
-  }
+  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) return *std::move(failure);
   const auto found = registers_.find(name);
   const std::uint64_t version = found == registers_.end() ? 0 : found->second.now.version;
   if (version != expected) return spi::Registers::WriteAnswer{.written = false, .now = read(name)};
@@ -44,14 +27,8 @@ Result<spi::Registers::WriteAnswer> RegisterTable::write_if(const LockName& name
 }
 
 Result<std::int64_t> RegisterTable::add(const LockName& name, std::int64_t amount) {
-  const Versioned now = read(name);
-  const auto number = now.version == 0 ? std::optional<std::int64_t>(0) : parse_number(now.value);
-  if (!number) return Failure{Errc::invalid_argument, "cannot add to the register: its value is not a decimal number"};
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(*number, amount, &sum)) {
-    return Failure{Errc::invalid_argument, "cannot add to the register: the sum does not fit in 64 bits"};
-  }
-  write(name, registers_[name], std::to_string(sum));
+  auto sum = spi::sum_of(read(name), amount);
+  if (sum.ok()) write(name, registers_[name], std::to_string(sum.value()));
   return sum;
 }
 

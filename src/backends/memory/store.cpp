@@ -1,7 +1,8 @@
 #include "backends/memory/store.hpp"
 
-#include <optional>
 #include <utility>
+
+#include "spi/rules.hpp"
 
 // Each operation ends the leases that are due (advance), finds its claim, and then either joins a line, removes claims
 // from it (remove) or changes them; whoever changed a line settles it: promotes those who now fit, and retires it when
@@ -12,9 +13,7 @@ namespace holdfast::memory {
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
-using spi::Failure;
 using spi::Instant;
-using spi::milliseconds;
 using spi::Result;
 
 namespace {
@@ -22,21 +21,10 @@ namespace {
 // For a claim that the renewal_recreates mistake made: a renewal does not say whose it is.
 constexpr ClientNumber nobody = static_cast<ClientNumber>(-1);
 
-std::optional<Failure> why_invalid(const ClaimRequest& request) {
-  if (request.lease <= milliseconds::zero()) return Failure{Errc::invalid_argument, "a lease must be longer than zero"};
-  const spi::Mode& mode = request.mode;
-  if (mode.kind == ClaimMode::permits && (mode.permits == 0 || mode.permits > mode.limit)) {
-    return Failure{Errc::invalid_argument, "cannot take " + std::to_string(mode.permits) + " of " +
-                                               std::to_string(mode.limit) +
-                                               " permits: take at least one and at most all"};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber client, Instant now) {
-  if (auto failure = why_invalid(request)) return *std::move(failure);
+  if (auto failure = spi::why_invalid(request)) return *std::move(failure);
   advance(now);
   if (request.replaces && *request.replaces != request.id) {
     if (Claim* old = find(request.name, *request.replaces)) withdraw(*old, now);
@@ -49,12 +37,7 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   Line& line = line_for(request.name, request.mode.kind == ClaimMode::permits);
   const std::uint32_t limit = Line::limit_of(request.mode);
   if (line.vacant()) line.limit = limit;
-  if (line.limit != limit) {
-    return Failure{Errc::invalid_argument, "'" + request.name.text() + "' has " + std::to_string(line.limit) +
-                                               " permits while others hold or wait for them, not " +
-                                               std::to_string(request.mode.limit) +
-                                               ": use the same total everywhere, or wait until all have let go"};
-  }
+  if (line.limit != limit) return spi::different_total(request, line.limit);
   const bool enters = line.waiting.empty() && line.fits(Line::units_of(request.mode));
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimAnswer{};
   const Claim& claim = join(line, request, client, now);
@@ -96,10 +79,7 @@ Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   advance(now);
   Claim* const claim = find(ref.name, ref.id);
   if (claim == nullptr) return ClaimAnswer{};
-  if (claim->mode == ClaimMode::permits) {
-    return Failure{Errc::invalid_argument, "cannot make permits of '" + ref.name.text() +
-                                               "' shared: only an exclusive claim can be downgraded"};
-  }
+  if (claim->mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
   if (claim->granted && claim->mode == ClaimMode::exclusive) {
     claim->mode = ClaimMode::shared;
     claim->units = 1;

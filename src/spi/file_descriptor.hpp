@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::spi {
 
 /// Owns a file descriptor.
 class FileDescriptor {
@@ -27,4 +27,4 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::spi

@@ -7,38 +7,38 @@
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
-namespace holdfast::memory {
+namespace holdfast::spi {
 
 /// The register watches of one client that are not answered yet. Under the client's monitor.
-class Watches {
+class RegisterWatches {
  public:
   /// How long a watch waits for a change before it is answered in any case.
-  static constexpr spi::Duration patience = std::chrono::seconds(1);
+  static constexpr Duration patience = std::chrono::seconds(1);
 
-  using OnLastGone = spi::Callback<void(const LockName&)>;
+  using OnLastGone = Callback<void(const LockName&)>;
 
   /// `on_last_gone`: the last watch of that name has lost its patience. REQUIRES: `loop` outlives this.
-  Watches(spi::Loop& loop, OnLastGone on_last_gone);
+  RegisterWatches(Loop& loop, OnLastGone on_last_gone);
 
-  void add(const LockName& name, spi::Done<> done);
+  void add(const LockName& name, Done<> done);
   void changed(const LockName& name);
   /// Answers all of them.
-  void close(const spi::Failure& failure);
+  void close(const Failure& failure);
 
  private:
   struct Watch {
     LockName name;
-    spi::Instant until;
-    spi::Done<> done;
+    Instant until;
+    Done<> done;
   };
 
   void give_up();
-  void answer(Watch& watch, spi::Result<> result);
+  void answer(Watch& watch, Result<> result);
 
-  spi::Loop& loop_;
+  Loop& loop_;
   OnLastGone on_last_gone_;
   std::deque<Watch> watches_;  // all are equally patient: the oldest gives up first
-  spi::Timer timer_;
+  Timer timer_;
 };
 
-}  // namespace holdfast::memory
+}  // namespace holdfast::spi

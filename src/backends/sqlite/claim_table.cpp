@@ -1,0 +1,219 @@
+#include "backends/sqlite/claim_table.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+// In all statements: ?1 name, ?2 permits, ?3 turn, ?4 waiting, unless they say otherwise.
+
+/// What read() reads, in this order.
+constexpr const char* columns = "waiting, turn, id, client, mode, units, number, lease, expires, since, asked";
+constexpr int column_count = 11;
+
+constexpr const char* at = "AND waiting IN (0, 1) AND turn = ?3";
+constexpr const char* first = "ORDER BY waiting, turn LIMIT 1";
+constexpr const char* first_waiting = "AND waiting = 1 ORDER BY turn LIMIT 1";
+constexpr const char* waiting_before = "AND waiting = 1 AND turn < ?3 ORDER BY turn DESC LIMIT 1";
+constexpr const char* waiting_behind = "AND waiting = 1 AND turn > ?3 ORDER BY turn LIMIT 1";
+constexpr const char* holders = "AND waiting = 0 ORDER BY turn LIMIT ?3";  // ?3 at most
+constexpr const char* claims_of = "AND client = ?3";                       // ?3 client
+
+std::string in_line(const char* which) {
+  return std::string("SELECT ") + columns + " FROM claims WHERE name = ?1 AND permits = ?2 " + which;
+}
+
+std::string find_by_id() {  // ?2 id
+  return std::string("SELECT ") + columns + ", permits FROM claims WHERE name = ?1 AND id = ?2";
+}
+
+std::string list_from() {  // ?1 the first name
+  return std::string("SELECT ") + columns +
+         ", name, permits, reason, client_id, host, pid, command, label"
+         " FROM claims LEFT JOIN clients ON client_number = client"
+         " WHERE name >= ?1 ORDER BY name, permits, waiting, turn";
+}
+
+constexpr const char* count_before =
+    "SELECT count(*) FROM claims WHERE name = ?1 AND permits = ?2 AND (waiting, turn) < (1, ?3)";
+constexpr const char* insert =
+    "INSERT INTO claims (name, permits, turn, waiting, id, client, mode, units, number, lease, expires, since, reason)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+constexpr const char* erase = "DELETE FROM claims WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
+constexpr const char* arm =
+    "UPDATE claims SET lease = ?5, expires = ?6 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
+constexpr const char* grant =
+    "UPDATE claims SET waiting = 0, number = ?4, since = ?5"
+    " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 1";
+constexpr const char* make_shared =
+    "UPDATE claims SET mode = ?4, units = ?5 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
+constexpr const char* ask =
+    "UPDATE claims SET asked = ?4 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
+
+constexpr const char* pool = "SELECT size, used FROM pools WHERE name = ?1";
+constexpr const char* set_pool = "INSERT OR REPLACE INTO pools (name, size, used) VALUES (?1, ?2, ?3)";
+constexpr const char* erase_pool = "DELETE FROM pools WHERE name = ?1";
+constexpr const char* lines_of = "SELECT DISTINCT name, permits FROM claims WHERE client = ?1";
+
+std::int64_t stored(spi::Instant instant) { return instant.time_since_epoch().count(); }
+std::int64_t stored(bool value) { return value ? 1 : 0; }
+spi::Instant as_instant(std::int64_t nanoseconds) { return spi::Instant(spi::Duration(nanoseconds)); }
+
+Claim read(const Statement::Rows& row) {
+  return {.waiting = row.integer(0) != 0,
+          .turn = row.integer(1),
+          .id = row.claim_id(2),
+          .client = row.integer(3),
+          .mode = static_cast<ClaimMode>(row.integer(4)),
+          .units = static_cast<std::uint32_t>(row.integer(5)),
+          .number = row.integer(6),
+          .lease = spi::milliseconds(row.integer(7)),
+          .expires = as_instant(row.integer(8)),
+          .since = as_instant(row.integer(9)),
+          .asked = row.null(10) ? std::nullopt : std::optional<std::string>(row.text(10))};
+}
+
+std::optional<Claim> read_one(Statement::Rows rows) {
+  if (!rows.next()) return std::nullopt;
+  return read(rows);
+}
+
+std::vector<Claim> read_all(Statement::Rows rows) {
+  std::vector<Claim> claims;
+  while (rows.next()) claims.push_back(read(rows));
+  return claims;
+}
+
+}  // namespace
+
+ClaimTable::ClaimTable(Connection& connection)
+    : connection_(connection),
+      at_(connection, in_line(sqlite::at)),
+      find_(connection, find_by_id()),
+      first_(connection, in_line(sqlite::first)),
+      first_waiting_(connection, in_line(sqlite::first_waiting)),
+      waiting_before_(connection, in_line(sqlite::waiting_before)),
+      waiting_behind_(connection, in_line(sqlite::waiting_behind)),
+      holders_(connection, in_line(sqlite::holders)),
+      count_before_(connection, sqlite::count_before),
+      insert_(connection, sqlite::insert),
+      erase_(connection, sqlite::erase),
+      arm_(connection, sqlite::arm),
+      grant_(connection, sqlite::grant),
+      make_shared_(connection, sqlite::make_shared),
+      ask_(connection, sqlite::ask),
+      pool_(connection, sqlite::pool),
+      set_pool_(connection, sqlite::set_pool),
+      erase_pool_(connection, sqlite::erase_pool) {}
+
+std::optional<Claim> ClaimTable::at(const LineKey& line, std::int64_t turn) {
+  return read_one(at_.rows(line.name, stored(line.permits), turn));
+}
+
+std::optional<std::pair<Claim, bool>> ClaimTable::find(std::string_view name, const spi::ClaimId& id) {
+  auto rows = find_.rows(name, id);
+  if (!rows.next()) return std::nullopt;
+  return std::pair(read(rows), rows.integer(column_count) != 0);
+}
+
+std::optional<Claim> ClaimTable::first(const LineKey& line) {
+  return read_one(first_.rows(line.name, stored(line.permits)));
+}
+
+std::optional<Claim> ClaimTable::first_waiting(const LineKey& line) {
+  return read_one(first_waiting_.rows(line.name, stored(line.permits)));
+}
+
+std::optional<Claim> ClaimTable::waiting_before(const LineKey& line, std::int64_t turn) {
+  return read_one(waiting_before_.rows(line.name, stored(line.permits), turn));
+}
+
+std::optional<Claim> ClaimTable::waiting_behind(const LineKey& line, std::int64_t turn) {
+  return read_one(waiting_behind_.rows(line.name, stored(line.permits), turn));
+}
+
+std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most) {
+  return read_all(holders_.rows(line.name, stored(line.permits), at_most));
+}
+
+std::int64_t ClaimTable::count_before(const LineKey& line, std::int64_t turn) {
+  auto rows = count_before_.rows(line.name, stored(line.permits), turn);
+  return rows.next() ? rows.integer(0) : 0;
+}
+
+void ClaimTable::insert(const LineKey& line, const Claim& claim, std::string_view reason) {
+  insert_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting), claim.id, claim.client,
+              static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
+              static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.since), reason);
+}
+
+void ClaimTable::erase(const LineKey& line, const Claim& claim) {
+  erase_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting));
+}
+
+void ClaimTable::arm(const LineKey& line, const Claim& claim) {
+  arm_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting),
+           static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires));
+}
+
+void ClaimTable::grant(const LineKey& line, const Claim& claim) {
+  grant_.run(line.name, stored(line.permits), claim.turn, claim.number, stored(claim.since));
+}
+
+void ClaimTable::make_shared(const LineKey& line, const Claim& claim) {
+  make_shared_.run(line.name, stored(line.permits), claim.turn, static_cast<std::int64_t>(claim.mode),
+                   static_cast<std::int64_t>(claim.units));
+}
+
+void ClaimTable::ask(const LineKey& line, const Claim& claim, std::string_view reason) {
+  ask_.run(line.name, stored(line.permits), claim.turn, reason);
+}
+
+std::optional<Pool> ClaimTable::pool(std::string_view name) {
+  auto rows = pool_.rows(name);
+  if (!rows.next()) return std::nullopt;
+  return Pool{static_cast<std::uint32_t>(rows.integer(0)), static_cast<std::uint32_t>(rows.integer(1))};
+}
+
+void ClaimTable::set_pool(std::string_view name, const Pool& pool) {
+  set_pool_.run(name, static_cast<std::int64_t>(pool.size), static_cast<std::int64_t>(pool.used));
+}
+
+void ClaimTable::erase_pool(std::string_view name) { erase_pool_.run(name); }
+
+std::vector<ClaimTable::Listed> ClaimTable::list(std::string_view prefix) {
+  std::vector<Listed> listed;
+  Statement statement(connection_, list_from());
+  auto rows = statement.rows(prefix);
+  for (int next = column_count; rows.next(); next = column_count) {
+    Listed& entry = listed.emplace_back();
+    entry.claim = read(rows);
+    entry.name = rows.text(next++);
+    if (!std::string_view(entry.name).starts_with(prefix)) {
+      listed.pop_back();
+      break;
+    }
+    entry.permits = rows.integer(next++) != 0;
+    entry.reason = rows.text(next++);
+    entry.client.id = rows.text(next++);
+    entry.client.host = rows.text(next++);
+    entry.client.pid = rows.integer(next++);
+    entry.client.command = rows.text(next++);
+    entry.client.label = rows.text(next++);
+  }
+  return listed;
+}
+
+std::vector<ClaimTable::Line> ClaimTable::lines_of(ClientNumber client) {
+  std::vector<Line> lines;
+  Statement statement(connection_, sqlite::lines_of);
+  for (auto rows = statement.rows(client); rows.next();) {
+    lines.push_back({std::string(rows.text(0)), rows.integer(1) != 0});
+  }
+  return lines;
+}
+
+std::vector<Claim> ClaimTable::claims_of(const LineKey& line, ClientNumber client) {
+  Statement statement(connection_, in_line(sqlite::claims_of));
+  return read_all(statement.rows(line.name, stored(line.permits), client));
+}
+
+}  // namespace holdfast::sqlite

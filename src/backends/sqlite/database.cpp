@@ -1,0 +1,80 @@
+#include "backends/sqlite/database.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "backends/sqlite/failures.hpp"
+#include "backends/sqlite/schema.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using std::chrono::milliseconds;
+
+// While it is opened, somebody else may be making it.
+constexpr milliseconds opening_wait(200);
+constexpr int attempts = 4;
+
+/// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
+bool prepare_patiently(Connection& connection, const Host& host) {
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return prepare_schema(connection, host);
+    } catch (const SqlFailure& failure) {
+      if (!failure.busy() || attempt == attempts) throw;
+    }
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+}
+
+}  // namespace
+
+Database::Session::Session(std::unique_ptr<Connection> opened, Database& database)
+    : connection(std::move(opened)),
+      begin(*connection, "BEGIN IMMEDIATE"),
+      commit(*connection, "COMMIT"),
+      store(*connection, database.lifelines(), database.host_, *database.numbers_) {}
+
+Database::Database(const std::string& path, Host host) : host_(std::move(host)) {
+  const ForkGate::Use use;
+  try {
+    open(path);
+  } catch (const SqlFailure& failure) {
+    const spi::Failure explained = explain(failure, path);
+    throw Refusal(explained.code, explained.detail);
+  }
+  ForkGate::join(*this);
+}
+
+Database::~Database() {
+  const ForkGate::Use use;
+  ForkGate::leave(*this);
+  session_.reset();
+  lifelines_.reset();
+}
+
+void Database::open(const std::string& path) {
+  files_ = Files::prepare(path);
+  auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
+  const bool fresh = prepare_patiently(*connection, host_);
+  lifelines_.emplace(Lifelines::in(files_.lifelines()));
+  doors_.emplace(files_.doors());
+  if (fresh) doors_->remove_all();
+  numbers_.emplace(host_, read_range(*connection));
+  // From here on it is used under a monitor, where nothing may wait.
+  connection->set_durability(Connection::Durability::normal);
+  sqlite3_busy_timeout(connection->handle(), 0);
+  session_ = std::make_unique<Session>(std::move(connection), *this);
+  identities_.emplace(files_);
+}
+
+Database::Session& Database::session() {
+  if (!session_) {
+    session_ = std::make_unique<Session>(
+        std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0)), *this);
+  }
+  return *session_;
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,152 @@
+#include "backends/sqlite/door.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "backends/sqlite/failures.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+constexpr int backlog = 4096;
+constexpr auto pause = std::chrono::milliseconds(100);
+
+PrivateDescriptor make_socket() {
+  return PrivateDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+struct sockaddr_un address_of(const std::string& path) {
+  struct sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), std::min(path.size() + 1, sizeof(address.sun_path) - 1));
+  return address;
+}
+
+const struct sockaddr* generic(const struct sockaddr_un& address) {
+  return reinterpret_cast<const struct sockaddr*>(&address);
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  const int error = errno;
+  throw Refusal(meaning_of(error), what + ": " + std::generic_category().message(error));
+}
+
+}  // namespace
+
+Doors::Doors(const std::string& directory)
+    : directory_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+      path_("/proc/self/fd/" + std::to_string(directory_.get()) + "/") {
+  if (!directory_) fail("cannot open the directory '" + directory + "'");
+}
+
+std::string Doors::path_of(ClientNumber client) const { return path_ + std::to_string(client); }
+
+PrivateDescriptor Doors::open(ClientNumber client) const {
+  PrivateDescriptor listener = make_socket();
+  if (!listener) fail("cannot make a socket");
+  const struct sockaddr_un address = address_of(path_of(client));
+  remove(client);  // a left-over of an older database at the same path
+  if (::bind(listener.get(), generic(address), sizeof(address)) != 0 || ::listen(listener.get(), backlog) != 0) {
+    fail("cannot open a socket in the directory of doors beside the database");
+  }
+  return listener;
+}
+
+PrivateDescriptor Doors::connect(ClientNumber client) const {
+  PrivateDescriptor connection = make_socket();
+  const struct sockaddr_un address = address_of(path_of(client));
+  if (!connection || ::connect(connection.get(), generic(address), sizeof(address)) != 0) return {};
+  return connection;
+}
+
+void Doors::tell(ClientNumber client, std::span<const Message> messages) const {
+  const PrivateDescriptor connection = connect(client);
+  if (!connection) return;
+  for (const Message& message : messages) {
+    const std::string bytes = message.encoded();
+    if (::send(connection.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
+  }
+}
+
+void Doors::remove(ClientNumber client) const { ::unlinkat(directory_.get(), std::to_string(client).c_str(), 0); }
+
+void Doors::remove_all() const {
+  const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(copy < 0 ? nullptr : ::fdopendir(copy), &::closedir);
+  if (!entries) {
+    if (copy >= 0) ::close(copy);
+    return;
+  }
+  while (const struct dirent* entry = ::readdir(entries.get())) {
+    if (entry->d_type == DT_SOCK) ::unlinkat(directory_.get(), entry->d_name, 0);
+  }
+}
+
+Door::Door(spi::Loop& loop, const Doors& doors, ClientNumber client, OnMessage on_message)
+    : loop_(loop),
+      doors_(doors),
+      client_(client),
+      on_message_(std::move(on_message)),
+      listener_(doors.open(client)),
+      reopen_(loop, [this] { listen(); }) {
+  listen();
+}
+
+Door::~Door() {
+  for (const auto& [descriptor, guest] : guests_) loop_.unwatch(descriptor);
+  loop_.unwatch(listener_.get());
+  doors_.remove(client_);
+}
+
+void Door::listen() {
+  loop_.watch(listener_.get(), {.readable = true}, [this](spi::Loop::Ready) { let_in(); });
+}
+
+void Door::let_in() {
+  for (;;) {
+    const ForkGate::Use use;
+    PrivateDescriptor guest(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!guest) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno == EAGAIN) return;
+      // No descriptors left: whoever knocks would keep the loop busy. They look again after a while by themselves.
+      loop_.unwatch(listener_.get());
+      reopen_.set(spi::saturating_add(loop_.now(), pause));
+      return;
+    }
+    const int descriptor = guest.get();
+    if (!hear(descriptor)) continue;
+    guests_.emplace(descriptor, std::move(guest));
+    loop_.watch(descriptor, {.readable = true}, [this, descriptor](spi::Loop::Ready) {
+      if (hear(descriptor)) return;
+      loop_.unwatch(descriptor);
+      guests_.erase(descriptor);
+    });
+  }
+}
+
+/// False when the guest has left.
+bool Door::hear(int guest) {
+  std::array<char, Message::max_bytes> bytes;
+  for (;;) {
+    const ssize_t size = ::recv(guest, bytes.data(), bytes.size(), 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return true;
+    if (size <= 0) return false;
+    if (const auto message = Message::decode({bytes.data(), static_cast<std::size_t>(size)})) on_message_(*message);
+  }
+}
+
+}  // namespace holdfast::sqlite

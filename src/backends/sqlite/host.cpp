@@ -1,0 +1,39 @@
+#include "backends/sqlite/host.hpp"
+
+#include <fstream>
+#include <string_view>
+
+#include "backends/sqlite/failures.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+/// Leases are compared between processes, so all must read the same clock.
+void refuse_shifted_clock() {
+  std::ifstream offsets("/proc/self/timens_offsets");  // absent where the kernel has no time namespaces
+  for (std::string clock, seconds, nanoseconds; offsets >> clock >> seconds >> nanoseconds;) {
+    if (clock == "boottime" && (seconds != "0" || nanoseconds != "0")) {
+      throw Refusal(
+          Errc::unsupported,
+          "this process runs in a time namespace with a shifted boot clock, which a sqlite: store cannot share "
+          "with others; run it without --boottime");
+    }
+  }
+}
+
+}  // namespace
+
+Host Host::real() {
+  refuse_shifted_clock();
+  Host host;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), host.boot_id);
+  if (host.boot_id.empty()) {
+    throw Refusal(
+        Errc::unsupported,
+        "cannot read /proc/sys/kernel/random/boot_id, which tells a sqlite: store whether the machine has been "
+        "restarted; mount /proc");
+  }
+  return host;
+}
+
+}  // namespace holdfast::sqlite

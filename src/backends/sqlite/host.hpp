@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "spi/instant.hpp"
+
+namespace holdfast::sqlite {
+
+/// What a store needs to know of the machine. Tests pretend to be another one.
+struct Host {
+  /// Changes with every boot: leases of another boot are over.
+  std::string boot_id = {};
+  /// Time since that boot: the same for all processes, and never set.
+  spi::Instant (*now)() = &spi::BootClock::now;
+
+  /// Throws Refusal (Errc::unsupported) where that cannot be known.
+  static Host real();
+};
+
+}  // namespace holdfast::sqlite

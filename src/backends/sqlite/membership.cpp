@@ -1,0 +1,131 @@
+#include "backends/sqlite/membership.hpp"
+
+#include <utility>
+
+#include "backends/sqlite/failures.hpp"
+#include "holdfast/error.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using spi::ClaimAnswer;
+
+/// A number that is taken belongs to a client of an older database at the same path.
+constexpr int attempts = 1000;
+
+ClientNumber take_number(Store& store, Lifelines& lifelines) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const ClientNumber number = store.new_number();
+    if (lifelines.take(number)) return number;
+  }
+  throw Refusal(Errc::exhausted, "the kernel gives no more file locks to the clients of this sqlite: store");
+}
+
+}  // namespace
+
+Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, spi::RegisterWatches& watches, Database& database)
+    : loop_(loop),
+      events_(events),
+      watches_(watches),
+      database_(database),
+      neighbours_(loop, database.doors(), database.lifelines(),
+                  [this](const LockName& name, spi::ClaimId id) { look(name, id); }),
+      self_(std::make_shared<Membership*>(this)) {}
+
+Membership::~Membership() {
+  *self_ = nullptr;
+  if (number_ == 0) return;
+  const ForkGate::Use use;
+  database_.lifelines().drop(number_);
+}
+
+ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
+  if (number_ == 0) number_ = take_number(store, database_.lifelines());
+  if (!door_) {
+    door_.emplace(loop_, database_.doors(), number_, [self = self_, &loop = loop_](const Message& message) {
+      // Later: what follows may end this object.
+      loop.defer([self, message] {
+        if (*self != nullptr) (*self)->receive(message);
+      });
+    });
+  }
+  if (!enrolled_ || (!named_ && identity != nullptr)) {
+    if (!enrolled_) buried_ = store.bury_some();
+    store.enroll(number_, identity != nullptr ? *identity : ClientIdentity{});
+    naming_ = identity != nullptr;
+  }
+  return number_;
+}
+
+void Membership::resign(Store& store) {
+  if (number_ != 0) store.remove_client(number_);
+}
+
+void Membership::committed() {
+  if (number_ == 0) return;
+  enrolled_ = true;
+  named_ = named_ || naming_;
+  for (const ClientNumber dead : std::exchange(buried_, {})) database_.doors().remove(dead);
+}
+
+void Membership::note(const LockName& name, spi::ClaimId id, const Standing& standing) {
+  switch (standing.answer.standing) {
+    case ClaimAnswer::Standing::granted: return hold(id);
+    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, id, standing.ahead);
+    case ClaimAnswer::Standing::absent: return note_gone(id);
+  }
+}
+
+void Membership::note_gone(spi::ClaimId id) {
+  neighbours_.forget(id);
+  let_go(id);
+}
+
+void Membership::receive(const Message& message) try {
+  const LockName name(message.name);
+  switch (message.kind) {
+    case Message::Kind::granted: {
+      hold(message.id);
+      ClaimAnswer answer;
+      answer.standing = ClaimAnswer::Standing::granted;
+      answer.number = static_cast<std::uint64_t>(message.number);
+      answer.lease = message.lease;
+      return events_.granted(name, message.id, answer);
+    }
+    case Message::Kind::check: return events_.check(name, message.id);
+    case Message::Kind::changed: return watches_.changed(name);
+  }
+} catch (const Error&) {
+  // A name that this version does not accept: not a message for us.
+}
+
+void Membership::look(const LockName& name, spi::ClaimId id) {
+  loop_.defer([self = self_, name, id] {
+    if (*self != nullptr) (*self)->events_.check(name, id);
+  });
+}
+
+void Membership::hold(spi::ClaimId id) {
+  neighbours_.forget(id);
+  held_.insert(id);
+  if (!upkeep_) upkeep_.emplace(loop_, spi::Expectation::Of::upkeep);
+}
+
+void Membership::let_go(spi::ClaimId id) {
+  held_.erase(id);
+  if (held_.empty()) upkeep_.reset();
+}
+
+void deliver(const Doors& doors, const std::vector<Notice>& notices) {
+  if (notices.empty()) return;
+  const ForkGate::Use use;
+  std::vector<Message> messages;
+  for (std::size_t i = 0; i < notices.size(); ++i) {
+    messages.push_back(notices[i].message);
+    if (i + 1 < notices.size() && notices[i + 1].to == notices[i].to) continue;
+    doors.tell(notices[i].to, messages);
+    messages.clear();
+  }
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,111 @@
+#include "backends/sqlite/neighbours.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+namespace holdfast::sqlite {
+namespace {
+
+/// Connections that nobody needs now are kept: two clients that take turns meet again and again.
+constexpr std::size_t kept = 8;
+
+/// Beyond this, claims of one client look after a while by themselves.
+constexpr std::size_t at_most = 512;
+
+constexpr auto soon = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Neighbours::Neighbours(spi::Loop& loop, const Doors& doors, const Lifelines& lifelines, OnGone on_gone)
+    : loop_(loop), doors_(doors), lifelines_(lifelines), on_gone_(std::move(on_gone)), look_at_unmet_(loop, [this] {
+        for (const spi::ClaimId& id : std::exchange(unmet_, {})) look(id);
+      }) {}
+
+Neighbours::~Neighbours() {
+  for (const auto& [client, neighbour] : neighbours_) loop_.unwatch(neighbour.connection.get());
+}
+
+void Neighbours::watch(const LockName& name, spi::ClaimId id, const std::vector<ClientNumber>& ahead) {
+  const auto found = waits_.find(id);
+  if (found != waits_.end() && found->second.ahead == ahead) return;
+  forget(id);
+  waits_.insert_or_assign(id, Wait{name, ahead});
+  for (const ClientNumber client : ahead) {
+    if (!meet(client, id)) return look(id);
+  }
+}
+
+void Neighbours::forget(spi::ClaimId id) {
+  const auto found = waits_.find(id);
+  if (found == waits_.end()) return;
+  const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
+  waits_.erase(found);
+  for (const ClientNumber client : ahead) part(client, id);
+}
+
+/// False if the client is not there any more.
+bool Neighbours::meet(ClientNumber client, spi::ClaimId id) {
+  if (const auto known = neighbours_.find(client); known != neighbours_.end()) {
+    known->second.behind.insert(id);
+    return true;
+  }
+  if (neighbours_.size() >= at_most) return true;
+  PrivateDescriptor connection;
+  bool alive = true;
+  {
+    const ForkGate::Use use;
+    connection = doors_.connect(client);
+    if (!connection) alive = lifelines_.alive(client);
+  }
+  if (!connection) {
+    if (!alive) return false;
+    // It is about to end, or to open its door; or too many are there.
+    unmet_.insert(id);
+    if (!look_at_unmet_.armed()) look_at_unmet_.set(spi::saturating_add(loop_.now(), soon));
+    return true;
+  }
+  const int descriptor = connection.get();
+  neighbours_.emplace(client, Neighbour{std::move(connection), {id}});
+  loop_.watch(descriptor, {.readable = true}, [this, client, descriptor](spi::Loop::Ready) {
+    char byte = 0;
+    const ssize_t size = ::recv(descriptor, &byte, 1, 0);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size <= 0) gone(client);
+  });
+  return true;
+}
+
+void Neighbours::part(ClientNumber client, spi::ClaimId id) {
+  const auto found = neighbours_.find(client);
+  if (found == neighbours_.end()) return;
+  found->second.behind.erase(id);
+  if (found->second.behind.empty() && neighbours_.size() > kept) end(client);
+}
+
+void Neighbours::gone(ClientNumber client) {
+  const std::set<spi::ClaimId> behind = std::move(neighbours_.at(client).behind);
+  end(client);
+  for (const spi::ClaimId& id : behind) look(id);
+}
+
+void Neighbours::end(ClientNumber client) {
+  loop_.unwatch(neighbours_.at(client).connection.get());
+  neighbours_.erase(client);
+}
+
+void Neighbours::look(spi::ClaimId id) {
+  const auto found = waits_.find(id);
+  if (found == waits_.end()) return;
+  // Forgotten: the answer to its question says whom it waits for now.
+  LockName name = std::move(found->second.name);
+  const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
+  waits_.erase(found);
+  for (const ClientNumber client : ahead) part(client, id);
+  on_gone_(name, id);
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,165 @@
+#include "backends/sqlite/schema.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "backends/sqlite/failures.hpp"
+
+// One file, six tables:
+//   store      one row: the boot, and the range of numbers (numbers.hpp)
+//   clients    who may have claims: the number is the place of its lifeline and the name of its door
+//   claims     the lines. Holders come first (waiting = 0), then those who wait, each in the order of their turns
+//   pools      of lines of permits only: how many there are, how many are taken
+//   registers  versioned values
+//   watchers   who wants to be told, once, that a register changed
+// Times are nanoseconds since boot. Locks and permits of one name are two lines (permits = 0, 1).
+
+namespace holdfast::sqlite {
+namespace {
+
+constexpr int schema_version = 1;
+constexpr int application = 0x486f6c64;  // "Hold"
+
+constexpr const char* tables = R"sql(
+CREATE TABLE store (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  boot TEXT NOT NULL,
+  base INTEGER NOT NULL,
+  number_limit INTEGER NOT NULL
+);
+CREATE TABLE clients (
+  client_number INTEGER PRIMARY KEY,
+  client_id TEXT NOT NULL,
+  host TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  command TEXT NOT NULL,
+  label TEXT NOT NULL
+);
+CREATE TABLE claims (
+  name TEXT NOT NULL,
+  permits INTEGER NOT NULL,
+  waiting INTEGER NOT NULL,
+  turn INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  client INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  units INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  lease INTEGER NOT NULL,
+  expires INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  asked TEXT,
+  PRIMARY KEY (name, permits, waiting, turn)
+) WITHOUT ROWID;
+CREATE TABLE pools (
+  name TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  used INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE registers (
+  name TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  value BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE watchers (
+  name TEXT NOT NULL,
+  client INTEGER NOT NULL,
+  PRIMARY KEY (name, client)
+) WITHOUT ROWID;
+)sql";
+
+std::int64_t pragma(Connection& connection, const char* name) {
+  Statement statement(connection, std::string("PRAGMA ") + name);
+  auto rows = statement.rows();
+  return rows.next() ? rows.integer(0) : 0;
+}
+
+bool has_tables(Connection& connection) {
+  Statement statement(connection, "SELECT 1 FROM sqlite_schema LIMIT 1");
+  return statement.rows().next();
+}
+
+std::int64_t time_of_day() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+void create(Connection& connection, const Host& host) {
+  connection.execute(tables);
+  connection.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
+  connection.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+  const Numbers::Range range = Numbers::starting_at(time_of_day(), host);
+  Statement(connection, "INSERT INTO store VALUES (1, ?1, ?2, ?3)").run(host.boot_id, range.base, range.limit);
+}
+
+void check_version(Connection& connection) {
+  if (pragma(connection, "application_id") != application) {
+    throw Refusal(Errc::store_failed, "this file is a SQLite database of another application; choose another path");
+  }
+  const std::int64_t version = pragma(connection, "user_version");
+  if (version > schema_version) {
+    throw Refusal(Errc::store_failed, "this file was made by a newer version of Holdfast (its schema is " +
+                                          std::to_string(version) + ", this version knows " +
+                                          std::to_string(schema_version) + "); use that version, or another path");
+  }
+}
+
+bool begin_boot(Connection& connection, const Host& host) {
+  {
+    Statement statement(connection, "SELECT boot FROM store");
+    auto rows = statement.rows();
+    if (rows.next() && rows.text(0) == host.boot_id) return false;
+  }
+  connection.execute("DELETE FROM claims; DELETE FROM pools; DELETE FROM clients; DELETE FROM watchers");
+  const Numbers::Range range = Numbers::starting_at(read_range(connection).limit, host);
+  Statement(connection, "UPDATE store SET boot = ?1, base = ?2, number_limit = ?3")
+      .run(host.boot_id, range.base, range.limit);
+  return true;
+}
+
+/// The commonest case, without taking the write lock.
+bool is_current(Connection& connection, const Host& host) {
+  if (pragma(connection, "user_version") != schema_version) return false;
+  if (pragma(connection, "application_id") != application) return false;
+  Statement statement(connection, "SELECT boot FROM store");
+  auto rows = statement.rows();
+  return rows.next() && rows.text(0) == host.boot_id;
+}
+
+}  // namespace
+
+bool prepare_schema(Connection& connection, const Host& host) {
+  if (is_current(connection, host)) return false;
+  // Outside of a transaction; a database that is in this mode already stays as it is.
+  if (!has_tables(connection)) connection.execute("PRAGMA journal_mode = WAL");
+  Statement begin(connection, "BEGIN IMMEDIATE");
+  Statement commit(connection, "COMMIT");
+  Transaction transaction(begin, commit, connection);
+  bool fresh = true;
+  if (!has_tables(connection)) {
+    create(connection, host);
+  } else {
+    check_version(connection);
+    fresh = begin_boot(connection, host);
+  }
+  transaction.commit();
+  return fresh;
+}
+
+Numbers::Range read_range(Connection& connection) {
+  Statement statement(connection, "SELECT base, number_limit FROM store");
+  auto rows = statement.rows();
+  if (!rows.next()) throw Refusal(Errc::store_failed, "this file has lost the row that its numbers come from");
+  return {.base = rows.integer(0), .limit = rows.integer(1)};
+}
+
+Numbers::Range extend_range(Connection& connection, const Host& host) {
+  Numbers::Range range = read_range(connection);
+  range.limit = std::max(range.limit, range.base + Numbers::microseconds(host.now()) + Numbers::reservation);
+  Statement(connection, "UPDATE store SET number_limit = ?1").run(range.limit);
+  return range;
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,123 @@
+#include "backends/sqlite/store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spi/rules.hpp"
+
+// Locks and permits differ only in how it is decided that there is room (has_room). An uncontended acquire looks at the
+// line once and inserts; an uncontended release deletes and looks who waits. Everything else is paid by those who find
+// the line busy. The lines themselves are kept in store_lines.cpp.
+
+namespace holdfast::sqlite {
+
+using spi::ClaimAnswer;
+using spi::ClaimRef;
+using spi::ClaimRequest;
+using spi::milliseconds;
+using spi::Result;
+
+Store::Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers)
+    : connection_(connection),
+      lifelines_(lifelines),
+      host_(host),
+      numbers_(numbers),
+      claims_(connection),
+      clients_(connection),
+      registers_(connection) {}
+
+void Store::start() {
+  now_ = host_.now();
+  asking_ = {};
+  notices_.clear();
+}
+
+Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) {
+  if (auto failure = spi::why_invalid(request)) return *std::move(failure);
+  asking_ = request.id;
+  if (request.replaces && *request.replaces != request.id) {
+    if (const auto old = find(request.name, *request.replaces)) withdraw(old->line, old->claim);
+    places_.erase(*request.replaces);
+  }
+  const LineKey line{request.name.text(), request.mode.kind == ClaimMode::permits};
+  bool enters = !claims_.first(line);
+  if (!enters) {
+    if (auto found = find(request.name, request.id)) {
+      if (!expired(found->claim)) {
+        arm(found->line, found->claim, request.lease);
+        return describe(found->line, found->claim);
+      }
+      withdraw(found->line, found->claim);
+    }
+    sweep(line);
+    enters = may_enter(line, request.mode);
+  }
+  if (line.permits) {
+    if (auto failure = set_total(request, line)) return *std::move(failure);
+  }
+  if (!enters && request.when_busy == spi::WhenBusy::refuse) return Standing{};
+  Claim claim{.waiting = !enters,
+              .turn = numbers_.next(),
+              .id = request.id,
+              .client = self,
+              .mode = request.mode.kind,
+              .units = line.permits ? request.mode.permits : 1,
+              .lease = request.lease,
+              .since = now_};
+  claim.expires = spi::saturating_add(now_, request.lease);
+  if (enters) {
+    claim.number = claim.turn;
+    use_pool(line, claim, +1);
+  }
+  claims_.insert(line, claim, request.reason);
+  places_[request.id] = {line.permits, claim.turn};
+  return describe(line, claim);
+}
+
+bool Store::release(const ClaimRef& ref) {
+  const auto found = find(ref.name, ref.id);
+  places_.erase(ref.id);
+  if (!found) return false;
+  withdraw(found->line, found->claim);
+  return !expired(found->claim);
+}
+
+Standing Store::renew(const ClaimRef& ref) {
+  auto found = find(ref.name, ref.id);
+  if (found && expired(found->claim)) {
+    withdraw(found->line, found->claim);
+    found.reset();
+  }
+  if (found && found->claim.waiting) {
+    asking_ = ref.id;
+    sweep(found->line);
+    found = find(ref.name, ref.id);
+  }
+  if (!found) {
+    places_.erase(ref.id);
+    return {};
+  }
+  arm(found->line, found->claim, ref.lease);
+  return describe(found->line, found->claim);
+}
+
+Result<Standing> Store::downgrade(const ClaimRef& ref) {
+  auto found = find(ref.name, ref.id);
+  if (found && expired(found->claim)) {
+    withdraw(found->line, found->claim);
+    found.reset();
+  }
+  if (!found) return Standing{};
+  Claim& claim = found->claim;
+  if (claim.mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
+  if (!claim.waiting && claim.mode == ClaimMode::exclusive) {
+    claim.mode = ClaimMode::shared;
+    claims_.make_shared(found->line, claim);
+    promote(found->line);
+  }
+  return describe(found->line, claim);
+}
+
+std::vector<Notice> Store::take_notices() { return std::exchange(notices_, {}); }
+
+}  // namespace holdfast::sqlite

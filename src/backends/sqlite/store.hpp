@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/sqlite/claim_table.hpp"
+#include "backends/sqlite/client_table.hpp"
+#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/message.hpp"
+#include "backends/sqlite/numbers.hpp"
+#include "backends/sqlite/register_table.hpp"
+#include "backends/sqlite/sql.hpp"
+#include "holdfast/status.hpp"
+#include "spi/claims.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::sqlite {
+
+/// How a claim stands, and for whom it waits.
+struct Standing {
+  spi::ClaimAnswer answer = {};
+  /// waiting: the clients whose end could bring its turn.
+  std::vector<ClientNumber> ahead = {};
+};
+
+/// The rules of the lines, over the tables of one database. Each operation is a step of a transaction that the caller
+/// began; start() comes first. A line is put in order when it is touched: claims whose lease has ended or whose client
+/// has died are removed, and whoever is next is granted.
+///
+/// Answers leave `armed_at` at Instant::min(). What other clients should be told is kept until take_notices(), and good
+/// once the transaction is committed. All throw SqlFailure; those that grant or join throw ReservationNeeded.
+class Store {
+ public:
+  /// All must outlive it.
+  Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers);
+
+  /// A transaction has begun: what time is it?
+  void start();
+
+  // Claims: see spi::Claims. `self` is the client that asks.
+
+  spi::Result<Standing> acquire(const spi::ClaimRequest& request, ClientNumber self);
+  bool release(const spi::ClaimRef& ref);
+  Standing renew(const spi::ClaimRef& ref);
+  spi::Result<Standing> downgrade(const spi::ClaimRef& ref);
+
+  // Administration: see spi::Administration.
+
+  std::vector<LockStatus> list(std::string_view prefix);
+  std::size_t evict(std::string_view name);
+  std::size_t ask_to_release(std::string_view name, std::string_view reason);
+
+  // Clients.
+
+  /// A new number that no lifeline has yet.
+  ClientNumber new_number() { return numbers_.next(); }
+  void enroll(ClientNumber client, const ClientIdentity& identity) { clients_.insert(client, identity); }
+  /// Ends all claims of a client.
+  void remove_client(ClientNumber client);
+  /// Ends the claims of some clients that have died, and returns these clients.
+  std::vector<ClientNumber> bury_some();
+
+  RegisterTable& registers() { return registers_; }
+
+  std::vector<Notice> take_notices();
+
+ private:
+  struct Place {
+    bool permits = false;
+    std::int64_t turn = 0;
+  };
+  struct Found {
+    LineKey line;
+    Claim claim;
+  };
+
+  std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
+  bool expired(const Claim& claim) const { return claim.expires <= now_; }
+  bool gone(const Claim& claim) const { return expired(claim) || !lifelines_.alive(claim.client); }
+  bool has_room(const LineKey& line, ClaimMode mode, std::uint32_t units);
+  bool may_enter(const LineKey& line, const spi::Mode& mode);
+  std::optional<spi::Failure> set_total(const spi::ClaimRequest& request, const LineKey& line);
+  void sweep(const LineKey& line);
+  void promote(const LineKey& line);
+  void settle(const LineKey& line);
+  void grant(const LineKey& line, Claim claim);
+  void remove(const LineKey& line, const Claim& claim);
+  void withdraw(const LineKey& line, const Claim& claim);
+  void arm(const LineKey& line, Claim& claim, spi::milliseconds lease);
+  void use_pool(const LineKey& line, const Claim& claim, int sign);
+  Standing describe(const LineKey& line, const Claim& claim);
+  void describe_wait(const LineKey& line, const Claim& claim, Standing& standing);
+  void tell(Message::Kind kind, const LineKey& line, const Claim& claim);
+
+  Connection& connection_;
+  const Lifelines& lifelines_;
+  const Host& host_;
+  Numbers& numbers_;
+  ClaimTable claims_;
+  ClientTable clients_;
+  RegisterTable registers_;
+  spi::Instant now_ = {};
+  spi::ClaimId asking_ = {};  ///< whose own grant need not be told
+  std::vector<Notice> notices_;
+  std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen
+};
+
+}  // namespace holdfast::sqlite

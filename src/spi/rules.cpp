@@ -1,0 +1,57 @@
+#include "spi/rules.hpp"
+
+#include <charconv>
+#include <string>
+
+namespace holdfast::spi {
+namespace {
+
+Failure invalid(std::string why) { return {Errc::invalid_argument, std::move(why)}; }
+
+std::optional<std::int64_t> parse_number(const std::string& text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::optional<Failure> why_invalid(const ClaimRequest& request) {
+  if (request.lease <= milliseconds::zero()) return invalid("a lease must be longer than zero");
+  const Mode& mode = request.mode;
+  if (mode.kind == ClaimMode::permits && (mode.permits == 0 || mode.permits > mode.limit)) {
+    return invalid("cannot take " + std::to_string(mode.permits) + " of " + std::to_string(mode.limit) +
+                   " permits: take at least one and at most all");
+  }
+  return std::nullopt;
+}
+
+Failure different_total(const ClaimRequest& request, std::uint32_t total) {
+  return invalid("'" + request.name.text() + "' has " + std::to_string(total) +
+                 " permits while others hold or wait for them, not " + std::to_string(request.mode.limit) +
+                 ": use the same total everywhere, or wait until all have let go");
+}
+
+Failure cannot_downgrade_permits(const LockName& name) {
+  return invalid("cannot make permits of '" + name.text() + "' shared: only an exclusive claim can be downgraded");
+}
+
+std::optional<Failure> why_too_large(std::size_t bytes, std::size_t max_bytes) {
+  if (bytes <= max_bytes) return std::nullopt;
+  return invalid("a register of this store holds at most " + std::to_string(max_bytes) + " bytes, not " +
+                 std::to_string(bytes));
+}
+
+Result<std::int64_t> sum_of(const Versioned& now, std::int64_t amount) {
+  const auto number = now.version == 0 ? std::optional<std::int64_t>(0) : parse_number(now.value);
+  if (!number) return invalid("cannot add to the register: its value is not a decimal number");
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(*number, amount, &sum)) {
+    return invalid("cannot add to the register: the sum does not fit in 64 bits");
+  }
+  return sum;
+}
+
+}  // namespace holdfast::spi

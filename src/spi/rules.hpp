@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "spi/claims.hpp"
+#include "spi/registers.hpp"
+#include "spi/result.hpp"
+
+/// What is refused in the same words whatever the store.
+namespace holdfast::spi {
+
+/// Errc::invalid_argument if a request makes no sense.
+std::optional<Failure> why_invalid(const ClaimRequest& request);
+
+/// Errc::invalid_argument: the name's permits come in another total than the request wants.
+Failure different_total(const ClaimRequest& request, std::uint32_t total);
+
+/// Errc::invalid_argument: only locks have a shared mode.
+Failure cannot_downgrade_permits(const LockName& name);
+
+/// Errc::invalid_argument if a register cannot hold so much.
+std::optional<Failure> why_too_large(std::size_t bytes, std::size_t max_bytes);
+
+/// What a register holds after adding to it. Errc::invalid_argument if it is not a number or the sum does not fit.
+Result<std::int64_t> sum_of(const Versioned& now, std::int64_t amount);
+
+}  // namespace holdfast::spi
