@@ -19,6 +19,9 @@ struct ClientOptions {
   /// Shown to whoever lists the locks, beside host and pid.
   std::string label = {};
 
+  /// Shown likewise, as what the client is running. Empty: the name of this process.
+  std::string command = {};
+
   /// The first contact with the store succeeds within this time, or the call answers `unreachable`.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
 

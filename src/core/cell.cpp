@@ -101,9 +101,8 @@ void Cell::request_timer_due(Request& request) {
   const Instant now = engine_.loop().now();
   if (now >= request.deadline) return cancel(request, why_not_in_time(request));
   if (!engine_.contacted()) {
-    return cancel(request,
-                  Failure{Errc::unreachable, "lock '" + name_->text() + "': no contact with the store within " +
-                                                 "the connect_timeout; " + last_failure().detail});
+    return cancel(request, Failure{why_no_answer(), "lock '" + name_->text() + "': no contact with the store within " +
+                                                        "the connect_timeout; " + last_failure().detail});
   }
   if (request.deadline != Instant::max()) request.timer->set(request.deadline);
 }
@@ -113,11 +112,16 @@ const Failure& Cell::last_failure() const {
   return last_failure_ ? *last_failure_ : none_yet;
 }
 
+/// A store that was never heard cannot be said to have been asked.
+Errc Cell::why_no_answer() const {
+  const Errc code = last_failure().code;
+  return code == Errc::in_doubt && !engine_.contacted() ? Errc::unreachable : code;
+}
+
 Failure Cell::why_not_in_time(const Request& request) const {
   const bool store_knows = claim_.phase() == Phase::waiting || claim_.last_answer_at() >= request.entered_at;
   if (hold_ || store_knows) return Failure{Errc::timed_out};
-  return {engine_.contacted() ? last_failure().code : Errc::unreachable,
-          "lock '" + name_->text() + "': the store did not answer in time; " + last_failure().detail};
+  return {why_no_answer(), "lock '" + name_->text() + "': the store did not answer in time; " + last_failure().detail};
 }
 
 // --- the hold -------------------------------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ class Cell : private Claim::Owner {
   void answer_all(const spi::Failure& why);
   void set_request_timer(Request& request);
   void request_timer_due(Request& request);
+  Errc why_no_answer() const;
   spi::Failure why_not_in_time(const Request& request) const;
   const spi::Failure& last_failure() const;
   void forget_if_idle();

@@ -40,6 +40,7 @@ void Claim::ask(const Terms& terms, const std::string& reason, Told told) {
   lease_owed_ = false;
   check_again_ = false;
   backoff_ = {};
+  in_doubt_ = false;
   set_phase(Phase::asking);
   send_acquire();
 }
@@ -73,7 +74,12 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
   if (id != id_ || phase_ != Phase::asking) return;
 
   if (!result.ok()) {
-    spi::is_retryable(result.failure().code) ? timer_.set(now + next_backoff()) : drop();
+    in_doubt_ = in_doubt_ || result.failure().code == Errc::in_doubt;
+    if (spi::is_retryable(result.failure().code)) {
+      timer_.set(now + next_backoff());
+    } else {
+      in_doubt_ ? drop() : forget();
+    }
     return owner_.claim_failed(result.failure());
   }
 
@@ -257,6 +263,8 @@ void Claim::lose(const std::string& why, InStore in_store) {
 // --- leaving --------------------------------------------------------------------------------------------------------
 
 void Claim::leave(Told told) {
+  const bool store_never_heard = phase_ == Phase::asking && in_flight_ == 0 && !in_doubt_;
+  if (store_never_heard) return forget();
   leftovers().uncover();
   leftovers_->release(as_leftover(std::move(told)));
   set_phase(Phase::none);
@@ -268,6 +276,12 @@ void Claim::drop() {
   Leftovers::Leftover leftover = as_leftover({});
   leftover.report = false;
   leftovers_->release(std::move(leftover));
+  set_phase(Phase::none);
+}
+
+/// Leaves what the store does not have.
+void Claim::forget() {
+  if (leftovers_) leftovers_->uncover();
   set_phase(Phase::none);
 }
 

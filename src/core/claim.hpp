@@ -106,6 +106,7 @@ class Claim {
   void lose(const std::string& why, InStore in_store);
   void set_phase(Phase phase);
   void drop();
+  void forget();
   Leftovers& leftovers();
   Leftovers::Leftover as_leftover(Told told) const;
 
@@ -138,6 +139,7 @@ class Claim {
   spi::Instant last_answer_at_ = spi::Instant::min();
   std::uint32_t in_flight_ = 0;
   Phase phase_ = Phase::none;
+  bool in_doubt_ = false;  ///< asking: the store may have this claim already
   bool at_risk_ = false;
   bool renewing_ = false;
   bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run

@@ -32,7 +32,7 @@ ClientOptions checked(ClientOptions options) {
 
 EngineOptions engine_options(const ClientOptions& options) {
   Random random(Random::fresh_seed());
-  return {.identity = this_process(options.label, random),
+  return {.identity = this_process(options.label, options.command, random),
           .connect_timeout = detail::saturated(options.connect_timeout),
           .local_turns = options.local_turns,
           .seed = Random::fresh_seed()};

@@ -26,14 +26,17 @@ Random::Seed Random::fresh_seed() {
   return seed;
 }
 
-ClientIdentity this_process(std::string label, Random& random) {
+ClientIdentity this_process(std::string label, std::string command, Random& random) {
   std::array<char, 33> id{};
   std::snprintf(id.data(), id.size(), "%016lx%016lx", random.next(), random.next());
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  std::string command;
-  std::getline(std::ifstream("/proc/self/comm"), command);
-  return {.id = id.data(), .host = host.data(), .pid = ::getpid(), .command = command, .label = std::move(label)};
+  if (command.empty()) std::getline(std::ifstream("/proc/self/comm"), command);
+  return {.id = id.data(),
+          .host = host.data(),
+          .pid = ::getpid(),
+          .command = std::move(command),
+          .label = std::move(label)};
 }
 
 }  // namespace holdfast::core

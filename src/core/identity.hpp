@@ -8,6 +8,6 @@
 namespace holdfast::core {
 
 /// Who this process is. The command is its name alone: arguments may hold secrets.
-ClientIdentity this_process(std::string label, Random& random);
+ClientIdentity this_process(std::string label, std::string command, Random& random);
 
 }  // namespace holdfast::core

@@ -10,7 +10,7 @@
 
 namespace holdfast::spi {
 
-/// Why a request failed. `Errc::unreachable` promises that nothing happened, `Errc::in_doubt` that it may have.
+/// Why a request failed. Only after `Errc::in_doubt` it may have happened all the same.
 struct Failure {
   Errc code;
   std::string detail = {};  ///< for people; never a secret

@@ -64,7 +64,7 @@ void Database::open(const std::string& path) {
   numbers_.emplace(host_, read_range(*connection));
   // From here on it is used under a monitor, where nothing may wait.
   connection->set_durability(Connection::Durability::normal);
-  sqlite3_busy_timeout(connection->handle(), 0);
+  connection->set_busy_wait(milliseconds(0));
   session_ = std::make_unique<Session>(std::move(connection), *this);
   identities_.emplace(files_);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <thread>
 
 namespace holdfast::sqlite {
 
@@ -18,7 +19,7 @@ Connection::Connection(const std::string& path, Durability durability, std::chro
       if (handle_ == nullptr) throw std::bad_alloc();
       fail();
     }
-    sqlite3_busy_timeout(handle_, static_cast<int>(busy_wait.count()));
+    set_busy_wait(busy_wait);
     // Closing must not need the disk: the log stays, and whoever opens the file next finds it.
     int persist = 1;
     sqlite3_file_control(handle_, nullptr, SQLITE_FCNTL_PERSIST_WAL, &persist);
@@ -40,6 +41,21 @@ Connection::~Connection() { sqlite3_close(handle_); }
 
 void Connection::set_durability(Durability durability) {
   execute(durability == Durability::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+}
+
+void Connection::set_busy_wait(std::chrono::milliseconds wait) {
+  busy_wait_ = wait;
+  // SQLite's own handler soon sleeps for 100 ms at a time, and finds the lock free only by luck.
+  const auto sleep_a_little = [](void* self, int times_before) {
+    auto& connection = *static_cast<Connection*>(self);
+    const auto now = std::chrono::steady_clock::now();
+    if (times_before == 0) connection.waiting_since_ = now;
+    if (now - connection.waiting_since_ >= connection.busy_wait_) return 0;
+    const auto jitter = std::chrono::microseconds(now.time_since_epoch().count() % 256);
+    std::this_thread::sleep_for(std::chrono::microseconds(64) + jitter);
+    return 1;
+  };
+  sqlite3_busy_handler(handle_, wait > std::chrono::milliseconds::zero() ? +sleep_a_little : nullptr, this);
 }
 
 void Connection::execute(const char* sql) {

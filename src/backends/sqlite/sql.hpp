@@ -37,13 +37,15 @@ class Connection {
   /// was full. Neither damages the file.
   enum class Durability { normal, full };
 
-  /// Opens a file that exists. `busy_wait`: how long begin() waits for another writer. Throws SqlFailure.
+  /// Opens a file that exists. `busy_wait`: see set_busy_wait(). Throws SqlFailure.
   Connection(const std::string& path, Durability durability, std::chrono::milliseconds busy_wait);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   void set_durability(Durability durability);
+  /// How long a transaction waits, at its beginning, for another writer.
+  void set_busy_wait(std::chrono::milliseconds wait);
 
   /// Runs statements without arguments or results. Throws SqlFailure.
   void execute(const char* sql);
@@ -56,6 +58,8 @@ class Connection {
  private:
   sqlite3* handle_ = nullptr;
   int log_pages_ = 0;
+  std::chrono::milliseconds busy_wait_ = {};
+  std::chrono::steady_clock::time_point waiting_since_ = {};
 };
 
 /// A statement that is prepared once and run often.

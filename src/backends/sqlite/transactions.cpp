@@ -177,9 +177,8 @@ void Transactions::give_up() {
 void Transactions::wait_for_other_writers() {
   const int doublings = std::min(attempts_++, longest_doubling);
   // Not all at the same time: the clock's last digits are as good as dice.
-  const Instant now = database_->host().now();
-  const auto jitter = now.time_since_epoch().count() % 64;
-  retry_at_ = now + shortest_wait * (1 << doublings) * (64 + jitter) / 64;
+  const auto jitter = spi::BootClock::now().time_since_epoch().count() % 64;
+  retry_at_ = loop_.now() + shortest_wait * (1 << doublings) * (64 + jitter) / 64;
   set_timer();
 }
 

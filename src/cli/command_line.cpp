@@ -1,0 +1,194 @@
+#include "cli/command_line.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+
+#include "cli/duration.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/secrets.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+/// Help in the tool's own words: operands first, as in every example.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string ending = {}) : ending_(std::move(ending)) {
+    label("Positionals", "Operands");
+    label("REQUIRED", "");
+    column_width(24);
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = "Usage: " + name;
+    for (const CLI::Option* operand : app->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
+      usage += operand->get_required() ? " " + operand->get_name() : " [" + operand->get_name() + "]";
+    }
+    return usage + " [FLAGS]" + ending_ + "\n";
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+  std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(); }
+
+ private:
+  std::string ending_;
+};
+
+/// What the parser could not place, without secrets: a URL behind a mistyped flag ends up here.
+std::string unexpected(const std::vector<std::string>& extras) {
+  std::string text;
+  for (const std::string& extra : extras) {
+    const bool is_flag = extra.starts_with('-');
+    text +=
+        (text.empty() ? "" : ", ") + in_quotes(is_flag ? extra.substr(0, extra.find('=')) : without_password(extra));
+  }
+  return text;
+}
+
+bool asks_for_help(const std::string& argument) { return argument == "-h" || argument == "--help"; }
+
+/// The parser's words for a value that is missing, or one too many, are for programmers.
+std::string mismatch(const std::string& what) { return what.substr(0, what.find(':')) + " takes exactly one value"; }
+
+}  // namespace
+
+/// One subcommand. Each has a parser of its own, so that a lock may be called like a subcommand: `holdfast show run`.
+struct CommandLine::Definition {
+  explicit Definition(const CommandEntry& command_entry)
+      : entry(command_entry),
+        app(std::string(entry.summary) + ".", "holdfast " + std::string(entry.name)),
+        command(entry.make()),
+        parameters(app) {
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.option_defaults()->group("Flags");
+    app.set_help_flag("-h,--help", "print this help");
+    app.footer(std::string(entry.details));
+    command->define(parameters);
+  }
+
+  void parse(std::vector<std::string> arguments) {
+    if (parameters.command_words() != nullptr) take_command(arguments);
+    const std::string see = "; see 'holdfast help " + std::string(entry.name) + "'";
+    try {
+      std::reverse(arguments.begin(), arguments.end());  // the order that this overload of parse() wants
+      app.parse(std::move(arguments));
+    } catch (const CLI::ExtrasError&) {
+      throw UsageError("unexpected " + unexpected(app.remaining()) + see);
+    } catch (const CLI::ArgumentMismatch& error) {
+      throw UsageError(mismatch(error.what()) + see);
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(error.what() + see);
+    }
+  }
+
+  /// Cuts the words behind the first `--` off `arguments` and gives them to the subcommand.
+  void take_command(std::vector<std::string>& arguments) const {
+    const std::string form = "'holdfast " + std::string(entry.name) + " NAME [FLAGS] -- CMD [ARG...]'";
+    const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+    if (separator == arguments.end()) throw UsageError("the command is missing; write it behind '--': " + form);
+    if (separator + 1 == arguments.end()) throw UsageError("there is no command behind '--'; write " + form);
+    parameters.command_words()->assign(separator + 1, arguments.end());
+    arguments.erase(separator, arguments.end());
+  }
+
+  const CommandEntry& entry;
+  CLI::App app;
+  std::unique_ptr<Command> command;
+  Parameters parameters;
+};
+
+void Parameters::required(std::string_view name, std::string_view help, std::string& value) {
+  app_.add_option(std::string(name), value, std::string(help))->type_name("")->required();
+}
+
+void Parameters::optional(std::string_view name, std::string_view help, std::string& value) {
+  app_.add_option(std::string(name), value, std::string(help))->type_name("");
+}
+
+void Parameters::flag(std::string_view flags, std::string_view help, bool& value) {
+  app_.add_flag(std::string(flags), value, std::string(help));
+}
+
+void Parameters::text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value) {
+  app_.add_option(std::string(flags), value, std::string(help))->type_name(std::string(placeholder));
+}
+
+void Parameters::duration(std::string_view flag, std::string_view help,
+                          std::optional<std::chrono::milliseconds>& value) {
+  const std::string name(flag);
+  app_.add_option_function<std::string>(
+          name,
+          [name, &value](const std::string& text) {
+            try {
+              value = parse_duration(text);
+            } catch (const UsageError& error) {
+              throw UsageError(name + ": " + error.what());
+            }
+          },
+          std::string(help))
+      ->type_name("DUR");
+}
+
+void Parameters::exclusive(std::string_view flag, std::string_view other) {
+  app_.get_option(std::string(flag))->excludes(app_.get_option(std::string(other)));
+}
+
+void Parameters::url(std::optional<std::string>& value) {
+  app_.add_option_function<std::string>(
+          "-u,--url", [&value](const std::string& text) { value = text; },
+          "the store; else $HOLDFAST_URL, else this user's embedded store")
+      ->type_name("URL");
+}
+
+void Parameters::command(std::vector<std::string>& words) {
+  words_ = &words;
+  app_.formatter(std::make_shared<HelpFormatter>(" -- CMD [ARG...]"));
+}
+
+CommandLine::CommandLine() {
+  for (const CommandEntry* const entry : all_commands()) definitions_.push_back(std::make_unique<Definition>(*entry));
+}
+
+CommandLine::~CommandLine() = default;
+
+CommandLine::Definition& CommandLine::definition_of(std::string_view name) const {
+  for (const auto& definition : definitions_) {
+    if (definition->entry.name == name) return *definition;
+  }
+  throw UsageError("there is no subcommand " + in_quotes(name) + "; 'holdfast help' lists them");
+}
+
+std::string CommandLine::help(std::string_view name) const {
+  if (!name.empty()) return definition_of(name).app.help();
+  std::string text = "Locks for a fleet of processes, by name.\nUsage: holdfast SUBCOMMAND ...\n\nSubcommands:\n";
+  for (const auto& definition : definitions_) {
+    constexpr std::size_t column = 10;
+    std::string line = "  " + std::string(definition->entry.name);
+    line.append(column + 2 - line.size(), ' ');
+    text += line + std::string(definition->entry.summary) + "\n";
+  }
+  return text + "\n'holdfast help SUBCOMMAND' says more, with examples.\n";
+}
+
+Command* CommandLine::parse(std::vector<std::string> arguments) {
+  if (arguments.empty()) throw UsageError("say what to do; 'holdfast help' lists the subcommands");
+  if (arguments.front() == "--version") arguments.front() = "version";
+  if (asks_for_help(arguments.front())) arguments.front() = "help";
+  Definition& chosen = definition_of(arguments.front());
+  arguments.erase(arguments.begin());
+
+  const auto end_of_flags = std::find(arguments.begin(), arguments.end(), "--");
+  if (std::any_of(arguments.begin(), end_of_flags, asks_for_help)) {
+    print(help(chosen.entry.name));
+    return nullptr;
+  }
+  chosen.parse(std::move(arguments));
+  return chosen.command.get();
+}
+
+}  // namespace holdfast::cli

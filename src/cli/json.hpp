@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "holdfast/status.hpp"
+
+namespace holdfast::cli {
+
+/// One lock as a JSON object, with a newline at its end:
+///
+/// | member               | is                                                                                      |
+/// |----------------------|-----------------------------------------------------------------------------------------|
+/// | `name`               | string                                                                                  |
+/// | `mode`               | `exclusive`, `shared`, `permits` or `free`                                              |
+/// | `token`              | a string: 64 bits do not fit into every reader's numbers; `"0"` if nobody holds         |
+/// | `holders`, `waiters` | `client, host, pid, command, label, reason, since (RFC 3339), ttl_ms`; in order         |
+///
+/// A claim on permits also has `permits`. Bytes that are not UTF-8 are replaced.
+std::string to_json(const LockStatus& lock);
+/// Several as one JSON array.
+std::string to_json(const std::vector<LockStatus>& locks);
+
+}  // namespace holdfast::cli

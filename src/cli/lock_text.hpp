@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "holdfast/status.hpp"
+#include "holdfast/token.hpp"
+
+namespace holdfast::cli {
+
+/// What people and scripts see of a lock, in words; `ls`, `show` and the JSON agree through this.
+
+/// `exclusive`, `shared`, `permits`; of a lock that nobody holds and nobody wants: `free`.
+std::string_view mode_of(const LockStatus& lock);
+/// The smallest token that the holder can have: the store does not know the turns inside one client. 0 if nobody holds.
+Token token_of(const LockStatus& lock);
+/// `host:pid` and what it is called: its label, else its command. Printable.
+std::string client_of(const ClaimStatus& claim);
+/// `3m 10s ago`.
+std::string ago(std::chrono::system_clock::time_point time);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,50 @@
+// The tool's entry: one subcommand per file. Reports errors and gives them their exit codes.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/secrets.hpp"
+#include "holdfast/error.hpp"
+
+namespace {
+
+/// A tool that was started without standard streams must not get other files under their numbers. What stands in for
+/// them cannot be read or written, and is not passed on to a command.
+void occupy_standard_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = ::open("/", O_PATH | O_CLOEXEC);
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace holdfast::cli;
+  occupy_standard_streams();
+  try {
+    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+    const std::vector<std::string> arguments(words.begin() + (argc > 0 ? 1 : 0), words.end());
+    hide_passwords(words);
+
+    CommandLine command_line;
+    Command* const command = command_line.parse(arguments);
+    return command != nullptr ? command->execute() : exit_code::ok;
+  } catch (const UsageError& error) {
+    tell(error.what());
+    return exit_code::usage;
+  } catch (const holdfast::Error& error) {
+    tell(printable(error.what()));
+    return exit_code_of(error.errc());
+  } catch (const std::exception& error) {
+    tell(printable(error.what()));
+    return exit_code::internal;
+  }
+}

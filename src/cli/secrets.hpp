@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::cli {
+
+/// A store's URL as a child process may see it: without the password of `scheme://user:password@host`, and without
+/// options that name a secret (`?password=...`). Errs on the side of taking away too much.
+std::string without_password(std::string_view url);
+
+/// Overwrites passwords in this process's own arguments, up to `--`, so that `ps` does not show them. What comes after
+/// belongs to the command that is run.
+void hide_passwords(std::span<char*> arguments);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,98 @@
+#include "cli/command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/json.hpp"
+#include "cli/lock_text.hpp"
+#include "cli/output.hpp"
+#include "cli/store.hpp"
+#include "cli/time_text.hpp"
+#include "holdfast/client.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+/// REQUIRES: a short name.
+std::string field(const std::string& name, const std::string& value) {
+  constexpr std::size_t column = 11;
+  return name + ":" + std::string(column - name.size(), ' ') + value + "\n";
+}
+
+/// Command, label and reason, as far as they are known.
+std::string about(const ClaimStatus& claim) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += field(std::string("  ") + name, printable(value));
+  };
+  add("command", claim.client.command);
+  add("label", claim.client.label);
+  add("reason", claim.reason);
+  return text;
+}
+
+std::string place(const ClientIdentity& client) {
+  return printable(client.host) + ", pid " + std::to_string(client.pid) + ", client " + printable(client.id);
+}
+
+std::string text_of(const LockStatus& lock) {
+  std::string text = heading(printable(lock.name)) + "\n";
+  text += field("mode", std::string(mode_of(lock)));
+  text += field("token", lock.number == 0 ? "-" : to_string(token_of(lock)));
+  for (const ClaimStatus& holder : lock.holders) {
+    text += field("holder", place(holder.client)) + about(holder);
+    text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since));
+    text += field("  lease", human(holder.lease_left) + " left");
+  }
+  if (lock.holders.empty()) text += field("holder", "-");
+  text += field("waiters", std::to_string(lock.waiters.size()));
+  std::size_t position = 0;
+  for (const ClaimStatus& waiter : lock.waiters) {
+    text += "  " + std::to_string(++position) + ". " + client_of(waiter) + ", since " + ago(waiter.since);
+    text += (waiter.reason.empty() ? "" : ", " + printable(waiter.reason)) + "\n";
+  }
+  return text;
+}
+
+class Show : public Command {
+ public:
+  void define(Parameters& parameters) override {
+    parameters.required("NAME", "the lock", name_);
+    parameters.flag("--json", "print a JSON object", json_);
+    parameters.url(url_);
+  }
+
+  int execute() override {
+    const LockName name(name_);
+    const Store store = choose_store(url_);
+    prepare(store);
+    const std::optional<LockStatus> found = Client(store.url).show(name);
+    tell_if_default(store);
+    if (json_) {
+      print(to_json(found.value_or(LockStatus{.name = name_})));
+    } else if (found) {
+      print(text_of(*found));
+    } else {
+      print(printable(name_) + " is free: nobody holds it and nobody waits for it\n");
+    }
+    return exit_code::ok;
+  }
+
+ private:
+  std::string name_;
+  bool json_ = false;
+  std::optional<std::string> url_;
+};
+
+}  // namespace
+
+const CommandEntry show_entry = {
+    .name = "show",
+    .summary = "Show one lock: its holder, its token, who waits",
+    .details =
+        "A lock that nobody holds and nobody wants is free; that is not an error.\n"
+        "Examples:\n"
+        "  holdfast show nightly-report\n"
+        "  holdfast show nightly-report --json",
+    .make = []() -> std::unique_ptr<Command> { return std::make_unique<Show>(); },
+};
+
+}  // namespace holdfast::cli
