@@ -17,10 +17,10 @@ constexpr milliseconds opening_wait(200);
 constexpr int attempts = 4;
 
 /// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
-bool prepare_patiently(Connection& connection, const Host& host) {
+bool prepare_patiently(Connection& connection, const Host& host, const std::string& log) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return prepare_schema(connection, host);
+      return prepare_schema(connection, host, log);
     } catch (const SqlFailure& failure) {
       if (!failure.busy() || attempt == attempts) throw;
     }
@@ -57,13 +57,12 @@ Database::~Database() {
 void Database::open(const std::string& path) {
   files_ = Files::prepare(path);
   auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
-  const bool fresh = prepare_patiently(*connection, host_);
+  const bool fresh = prepare_patiently(*connection, host_, files_.log());
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
   doors_.emplace(files_.doors());
   if (fresh) doors_->remove_all();
   numbers_.emplace(host_, read_range(*connection));
   // From here on it is used under a monitor, where nothing may wait.
-  connection->set_durability(Connection::Durability::normal);
   connection->set_busy_wait(milliseconds(0));
   session_ = std::make_unique<Session>(std::move(connection), *this);
   identities_.emplace(files_);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
-#include "backends/sqlite/schema.hpp"
 
 namespace holdfast::sqlite {
 namespace {

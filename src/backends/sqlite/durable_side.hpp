@@ -5,7 +5,7 @@
 
 #include "backends/sqlite/fork_gate.hpp"
 #include "backends/sqlite/host.hpp"
-#include "backends/sqlite/numbers.hpp"
+#include "backends/sqlite/schema.hpp"
 #include "backends/sqlite/sql.hpp"
 
 namespace holdfast::sqlite {
@@ -26,12 +26,15 @@ class DurableSide final : private ForkGate::Member {
     bool committing = false;
     try {
       Connection& connection = open();
+      connection.set_durability(Connection::Durability::full);
       Statement begin(connection, "BEGIN IMMEDIATE");
       Statement commit(connection, "COMMIT");
       Transaction transaction(begin, commit, connection);
       auto result = step(connection);
+      const std::int64_t left = mark(connection);
       committing = true;
       transaction.commit();
+      confirm(connection, left);
       return result;
     } catch (const SqlFailure& failure) {
       refuse(failure, committing);

@@ -129,7 +129,7 @@ Files Files::prepare(const std::string& path) {
 }
 
 FileIdentities::FileIdentities(const Files& files)
-    : paths_{files.database, files.database + "-wal", files.database + "-shm", files.lifelines()} {
+    : paths_{files.database, files.log(), files.database + "-shm", files.lifelines()} {
   std::transform(paths_.begin(), paths_.end(), identities_.begin(), &identity_of);
 }
 

@@ -14,6 +14,7 @@ namespace holdfast::sqlite {
 struct Files {
   std::string database = {};  ///< an absolute path without symbolic links
 
+  std::string log() const { return database + "-wal"; }
   std::string lifelines() const { return database + "-alive"; }
   std::string doors() const { return database + "-doors"; }
 

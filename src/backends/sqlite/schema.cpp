@@ -1,10 +1,16 @@
 #include "backends/sqlite/schema.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <string>
+#include <system_error>
 
 #include "backends/sqlite/failures.hpp"
+#include "spi/file_descriptor.hpp"
 
 // One file, six tables:
 //   store      one row: the boot, and the range of numbers (numbers.hpp)
@@ -26,7 +32,8 @@ CREATE TABLE store (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   boot TEXT NOT NULL,
   base INTEGER NOT NULL,
-  number_limit INTEGER NOT NULL
+  number_limit INTEGER NOT NULL,
+  mark INTEGER NOT NULL
 );
 CREATE TABLE clients (
   client_number INTEGER PRIMARY KEY,
@@ -91,7 +98,7 @@ void create(Connection& connection, const Host& host) {
   connection.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
   connection.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
   const Numbers::Range range = Numbers::starting_at(time_of_day(), host);
-  Statement(connection, "INSERT INTO store VALUES (1, ?1, ?2, ?3)").run(host.boot_id, range.base, range.limit);
+  Statement(connection, "INSERT INTO store VALUES (1, ?1, ?2, ?3, 0)").run(host.boot_id, range.base, range.limit);
 }
 
 void check_version(Connection& connection) {
@@ -119,6 +126,22 @@ bool begin_boot(Connection& connection, const Host& host) {
   return true;
 }
 
+/// Opening and closing the log is safe: SQLite has no locks on this one of its files.
+void confirm_what_was_left(Connection& connection, const std::string& log) {
+  std::int64_t left = 0;
+  {
+    Statement statement(connection, "SELECT mark FROM store");
+    auto rows = statement.rows();
+    if (rows.next()) left = rows.integer(0);
+  }
+  if (left == 0) return connection.set_durability(Connection::Durability::normal);
+  const spi::FileDescriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || ::fdatasync(file.get()) != 0) {
+    throw Refusal(meaning_of(errno), "cannot sync '" + log + "': " + std::generic_category().message(errno));
+  }
+  confirm(connection, left);
+}
+
 /// The commonest case, without taking the write lock.
 bool is_current(Connection& connection, const Host& host) {
   if (pragma(connection, "user_version") != schema_version) return false;
@@ -130,8 +153,11 @@ bool is_current(Connection& connection, const Host& host) {
 
 }  // namespace
 
-bool prepare_schema(Connection& connection, const Host& host) {
-  if (is_current(connection, host)) return false;
+bool prepare_schema(Connection& connection, const Host& host, const std::string& log) {
+  if (is_current(connection, host)) {
+    confirm_what_was_left(connection, log);
+    return false;
+  }
   // Outside of a transaction; a database that is in this mode already stays as it is.
   if (!has_tables(connection)) connection.execute("PRAGMA journal_mode = WAL");
   Statement begin(connection, "BEGIN IMMEDIATE");
@@ -144,8 +170,26 @@ bool prepare_schema(Connection& connection, const Host& host) {
     check_version(connection);
     fresh = begin_boot(connection, host);
   }
+  const std::int64_t left = mark(connection);
   transaction.commit();
+  confirm(connection, left);
   return fresh;
+}
+
+std::int64_t mark(Connection& connection) {
+  connection.execute("UPDATE store SET mark = mark + 1");
+  Statement statement(connection, "SELECT mark FROM store");
+  auto rows = statement.rows();
+  return rows.next() ? rows.integer(0) : 0;
+}
+
+void confirm(Connection& connection, std::int64_t mark) {
+  connection.set_durability(Connection::Durability::normal);
+  try {
+    Statement(connection, "UPDATE store SET mark = 0 WHERE mark = ?1").run(mark);
+  } catch (const SqlFailure&) {
+    // It stays, and somebody syncs the log once more.
+  }
 }
 
 Numbers::Range read_range(Connection& connection) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "backends/sqlite/host.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
@@ -7,14 +10,25 @@
 namespace holdfast::sqlite {
 
 /// Makes the tables of a new database; refuses one of another application or of a newer version; after a boot, ends
-/// what was left from before it. Durable when it returns. True if there was such a boot, or the database is new: nobody
-/// else's doors are worth keeping.
-/// REQUIRES: a connection of Connection::Durability::full. Throws SqlFailure, Refusal (Errc::store_failed).
-bool prepare_schema(Connection& connection, const Host& host);
+/// what was left from before it. All that is in the database is durable when it returns. True if it is new, or new to
+/// this boot: then no doors that are there are anybody's. `log` is the path of the write-ahead log. REQUIRES: a
+/// connection of Connection::Durability::full, which becomes Connection::Durability::normal. Throws SqlFailure,
+/// Refusal.
+bool prepare_schema(Connection& connection, const Host& host, const std::string& log);
 
 /// The range of numbers that the database allows. REQUIRES: a prepared schema.
 Numbers::Range read_range(Connection& connection);
 /// Moves the limit ahead. REQUIRES: inside a transaction of Durability::full.
 Numbers::Range extend_range(Connection& connection, const Host& host);
+
+// A process may be killed after it has written a durable transaction to the log and before the log is synced. As long
+// as others have the file open, nobody sees that transaction. But whoever opens it alone finds it in the log, takes it
+// for committed, and would rely on what the next power loss undoes. So every durable transaction leaves a mark, which
+// is taken away when it is on the disk; and whoever opens the file and finds a mark syncs the log first.
+
+/// The last step of a durable transaction: leaves a mark, and returns it.
+std::int64_t mark(Connection& connection);
+/// The transaction of that mark is on the disk. The connection becomes Connection::Durability::normal.
+void confirm(Connection& connection, std::int64_t mark);
 
 }  // namespace holdfast::sqlite
