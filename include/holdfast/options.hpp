@@ -19,7 +19,8 @@ struct ClientOptions {
   /// Shown to whoever lists the locks, beside host and pid.
   std::string label = {};
 
-  /// Shown likewise, as what the client is running. Empty: the name of this process.
+  /// Shown likewise, as what the client is running. Empty: the name of this process. Not its arguments: they may hold
+  /// secrets.
   std::string command = {};
 
   /// The first contact with the store succeeds within this time, or the call answers `unreachable`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "core/identity.hpp"
@@ -16,10 +17,15 @@ using Section = Monitor::Section;
 
 namespace {
 
+constexpr auto pause_between_contacts = std::chrono::milliseconds(20);
+
 ClientOptions checked(ClientOptions options) {
-  constexpr std::size_t max_label_bytes = 256;
-  if (options.label.size() > max_label_bytes) {
+  constexpr std::size_t max_bytes = 256;
+  if (options.label.size() > max_bytes) {
     throw Error(Errc::invalid_argument, "a client's label has more than 256 bytes; shorten it");
+  }
+  if (options.command.size() > max_bytes) {
+    throw Error(Errc::invalid_argument, "a client's command has more than 256 bytes; shorten it");
   }
   if (options.connect_timeout <= std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "connect_timeout must be positive");
@@ -269,16 +275,32 @@ spi::Result<T> ClientCore::ask_store(Start&& start) {
   return std::move(*answer);
 }
 
+template <class T, class Start>
+spi::Result<T> ClientCore::ask_until_contact(Start&& start) {
+  const auto deadline = saturating_add(spi::BootClock::now(), detail::saturated(options_.connect_timeout));
+  for (;;) {
+    auto answer = ask_store<T>(start);
+    const bool contacted = inside([&] {
+      const bool before = engine_.contacted();
+      engine_.contact(spi::was_reached(answer));
+      return before;
+    });
+    if (answer.ok() || answer.failure().code != Errc::unreachable) return answer;
+    if (contacted || spi::BootClock::now() >= deadline) return answer;
+    std::this_thread::sleep_for(pause_between_contacts);
+  }
+}
+
 std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
-  auto locks = ask_store<std::vector<LockStatus>>(
+  auto locks = ask_until_contact<std::vector<LockStatus>>(
       [&](auto done) { engine_.backend().administration().list(prefix, std::move(done)); });
   if (!locks.ok()) throw Error(locks.failure().code, "listing the locks: " + locks.failure().detail);
   return std::move(locks.value());
 }
 
 bool ClientCore::evict(const LockName& name) {
-  const auto evicted =
-      ask_store<std::size_t>([&](auto done) { engine_.backend().administration().evict(name, std::move(done)); });
+  const auto evicted = ask_until_contact<std::size_t>(
+      [&](auto done) { engine_.backend().administration().evict(name, std::move(done)); });
   if (!evicted.ok())
     throw Error(evicted.failure().code, "breaking lock '" + name.text() + "': " + evicted.failure().detail);
   return evicted.value() > 0;

@@ -69,6 +69,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   /// Blocks until the store has answered a request that `start` makes.
   template <class T, class Start>
   spi::Result<T> ask_store(Start&& start);
+  /// The same for questions to the store: they count as contact, and the first contact may take the connect_timeout.
+  template <class T, class Start>
+  spi::Result<T> ask_until_contact(Start&& start);
 
   const std::uint64_t born_in_ = fork_generation();
   const ClientOptions options_;

@@ -125,9 +125,8 @@ class SqliteBackend final : public spi::Backend,
   // --- registers ----------------------------------------------------------------------------------------------------
 
   void read(const LockName& name, Done<Versioned> done) override {
-    submit(
-        spi::longest_patience, std::move(done),
-        [text = name.text()](Step& step) { return step.store.registers().read(text); }, Tell());
+    ask(Step::Access::read, std::move(done),
+        [text = name.text()](Step& step) { return step.store.registers().read(text); });
   }
 
   void write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) override {
@@ -158,24 +157,18 @@ class SqliteBackend final : public spi::Backend,
   // --- administration -----------------------------------------------------------------------------------------------
 
   void list(std::string_view prefix, Done<std::vector<LockStatus>> done) override {
-    submit(
-        spi::longest_patience, std::move(done),
-        [text = std::string(prefix)](Step& step) { return step.store.list(text); }, Tell());
+    ask(Step::Access::read, std::move(done),
+        [text = std::string(prefix)](Step& step) { return step.store.list(text); });
   }
 
   void evict(const LockName& name, Done<std::size_t> done) override {
-    submit(
-        spi::longest_patience, std::move(done), [text = name.text()](Step& step) { return step.store.evict(text); },
-        Tell());
+    ask(Step::Access::write, std::move(done), [text = name.text()](Step& step) { return step.store.evict(text); });
   }
 
   void ask_to_release(const LockName& name, std::string reason, Done<std::size_t> done) override {
-    submit(
-        spi::longest_patience, std::move(done),
-        [text = name.text(), reason = std::move(reason)](Step& step) {
-          return step.store.ask_to_release(text, reason);
-        },
-        Tell());
+    ask(Step::Access::write, std::move(done), [text = name.text(), reason = std::move(reason)](Step& step) {
+      return step.store.ask_to_release(text, reason);
+    });
   }
 
   void now(Done<system_clock::time_point> done) override {
@@ -194,11 +187,22 @@ class SqliteBackend final : public spi::Backend,
 
   template <class T, class StepFunction, class Finish>
   void submit(spi::Duration patience, Done<T> done, StepFunction step, Finish finish) {
+    submit(Step::Access::write, patience, std::move(done), std::move(step), std::move(finish));
+  }
+
+  /// The value of the step is the answer.
+  template <class T, class StepFunction>
+  void ask(Step::Access access, Done<T> done, StepFunction step) {
+    submit(access, spi::longest_patience, std::move(done), std::move(step), Tell());
+  }
+
+  template <class T, class StepFunction, class Finish>
+  void submit(Step::Access access, spi::Duration patience, Done<T> done, StepFunction step, Finish finish) {
     using Made = OperationOf<Step, T, StepFunction, Finish>;
     auto operation = std::make_unique<Made>(saturating_add(loop_.now(), patience), std::move(step), std::move(finish),
                                             std::move(done));
     if (closed_) return fail_soon(std::move(operation));
-    transactions_.add(std::move(operation));
+    transactions_.add(access, std::move(operation));
   }
 
   /// `step(RegisterTable&, notices)` makes the result, on a thread that may block.
@@ -211,7 +215,7 @@ class SqliteBackend final : public spi::Backend,
     // The database must be open before its second side can be: so an operation that does nothing goes first.
     auto shared_step = std::make_shared<StepFunction>(std::move(step));
     submit(
-        spi::longest_patience, std::move(done), [](Step&) { return spi::Nothing{}; },
+        Step::Access::read, spi::longest_patience, std::move(done), [](Step&) { return spi::Nothing{}; },
         [this, shared_step, deadline = saturating_add(loop_.now(), spi::longest_patience)](spi::Nothing,
                                                                                            Done<T>& answered) {
           if (!durable_) return answered(closed());
@@ -258,6 +262,8 @@ class SqliteBackend final : public spi::Backend,
     member_.reset();
     maintaining_ = false;
   }
+
+  void began() override { member_->began(); }
 
   void committed(std::vector<Notice> notices) override {
     member_->committed();

@@ -17,10 +17,10 @@ constexpr milliseconds opening_wait(200);
 constexpr int attempts = 4;
 
 /// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
-bool prepare_patiently(Connection& connection, const Host& host, const std::string& log) {
+void prepare_patiently(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return prepare_schema(connection, host, log);
+      return prepare_schema(connection, host, log, doors);
     } catch (const SqlFailure& failure) {
       if (!failure.busy() || attempt == attempts) throw;
     }
@@ -33,6 +33,7 @@ bool prepare_patiently(Connection& connection, const Host& host, const std::stri
 Database::Session::Session(std::unique_ptr<Connection> opened, Database& database)
     : connection(std::move(opened)),
       begin(*connection, "BEGIN IMMEDIATE"),
+      begin_reading(*connection, "BEGIN"),
       commit(*connection, "COMMIT"),
       store(*connection, database.lifelines(), database.host_, *database.numbers_) {}
 
@@ -57,10 +58,9 @@ Database::~Database() {
 void Database::open(const std::string& path) {
   files_ = Files::prepare(path);
   auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
-  const bool fresh = prepare_patiently(*connection, host_, files_.log());
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
   doors_.emplace(files_.doors());
-  if (fresh) doors_->remove_all();
+  prepare_patiently(*connection, host_, files_.log(), *doors_);
   numbers_.emplace(host_, read_range(*connection));
   // From here on it is used under a monitor, where nothing may wait.
   connection->set_busy_wait(milliseconds(0));

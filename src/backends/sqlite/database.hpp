@@ -31,6 +31,7 @@ class Database final : private ForkGate::Member {
     explicit Session(std::unique_ptr<Connection> opened, Database& database);
     std::unique_ptr<Connection> connection;
     Statement begin;
+    Statement begin_reading;
     Statement commit;
     Store store;
   };

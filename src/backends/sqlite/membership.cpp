@@ -1,5 +1,6 @@
 #include "backends/sqlite/membership.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
@@ -49,10 +50,11 @@ ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
       });
     });
   }
-  if (!enrolled_ || (!named_ && identity != nullptr)) {
-    if (!enrolled_) buried_ = store.bury_some();
+  const Enrolled as = identity != nullptr ? Enrolled::named : Enrolled::nameless;
+  if (as > std::max(enrolled_, enrolling_)) {
+    if (enrolled_ == Enrolled::no) buried_ = store.bury_some();
     store.enroll(number_, identity != nullptr ? *identity : ClientIdentity{});
-    naming_ = identity != nullptr;
+    enrolling_ = as;
   }
   return number_;
 }
@@ -61,10 +63,13 @@ void Membership::resign(Store& store) {
   if (number_ != 0) store.remove_client(number_);
 }
 
+void Membership::began() {
+  enrolling_ = Enrolled::no;
+  buried_.clear();
+}
+
 void Membership::committed() {
-  if (number_ == 0) return;
-  enrolled_ = true;
-  named_ = named_ || naming_;
+  enrolled_ = std::max(enrolled_, enrolling_);
   for (const ClientNumber dead : std::exchange(buried_, {})) database_.doors().remove(dead);
 }
 

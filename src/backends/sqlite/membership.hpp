@@ -28,11 +28,12 @@ class Membership {
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
-  /// Inside a transaction, which may be rolled back and tried again: the number of this client. Without an identity it
-  /// is nobody yet. Throws SqlFailure, Refusal.
+  /// Inside a transaction, which may be undone and tried again: the number of this client. Without an identity it is
+  /// nobody yet. Throws SqlFailure, Refusal.
   ClientNumber enroll(Store& store, const ClientIdentity* identity);
   /// The last step, for a client that leaves by its own will.
   void resign(Store& store);
+  void began();
   void committed();
 
   /// What the store said of a claim.
@@ -50,9 +51,9 @@ class Membership {
   spi::RegisterWatches& watches_;
   Database& database_;
   ClientNumber number_ = 0;  ///< 0: none yet
-  bool enrolled_ = false;    ///< in a transaction that was committed
-  bool named_ = false;       ///< likewise, with an identity
-  bool naming_ = false;      ///< in the present transaction
+  enum class Enrolled { no, nameless, named };
+  Enrolled enrolled_ = Enrolled::no;   ///< in transactions that were committed
+  Enrolled enrolling_ = Enrolled::no;  ///< in the present one
   std::vector<ClientNumber> buried_;
   std::optional<Door> door_;
   Neighbours neighbours_;

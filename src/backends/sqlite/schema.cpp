@@ -153,27 +153,23 @@ bool is_current(Connection& connection, const Host& host) {
 
 }  // namespace
 
-bool prepare_schema(Connection& connection, const Host& host, const std::string& log) {
-  if (is_current(connection, host)) {
-    confirm_what_was_left(connection, log);
-    return false;
-  }
+void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
+  if (is_current(connection, host)) return confirm_what_was_left(connection, log);
   // Outside of a transaction; a database that is in this mode already stays as it is.
   if (!has_tables(connection)) connection.execute("PRAGMA journal_mode = WAL");
   Statement begin(connection, "BEGIN IMMEDIATE");
   Statement commit(connection, "COMMIT");
   Transaction transaction(begin, commit, connection);
-  bool fresh = true;
   if (!has_tables(connection)) {
     create(connection, host);
+    doors.remove_all();  // before anybody else can open one
   } else {
     check_version(connection);
-    fresh = begin_boot(connection, host);
+    if (begin_boot(connection, host)) doors.remove_all();
   }
   const std::int64_t left = mark(connection);
   transaction.commit();
   confirm(connection, left);
-  return fresh;
 }
 
 std::int64_t mark(Connection& connection) {

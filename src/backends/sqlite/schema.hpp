@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/host.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
@@ -10,11 +11,10 @@
 namespace holdfast::sqlite {
 
 /// Makes the tables of a new database; refuses one of another application or of a newer version; after a boot, ends
-/// what was left from before it. All that is in the database is durable when it returns. True if it is new, or new to
-/// this boot: then no doors that are there are anybody's. `log` is the path of the write-ahead log. REQUIRES: a
-/// connection of Connection::Durability::full, which becomes Connection::Durability::normal. Throws SqlFailure,
-/// Refusal.
-bool prepare_schema(Connection& connection, const Host& host, const std::string& log);
+/// what was left from before it, `doors` included. All that is in the database is durable when it returns. `log` is the
+/// path of the write-ahead log. REQUIRES: a connection of Connection::Durability::full, which becomes
+/// Connection::Durability::normal. Throws SqlFailure, Refusal.
+void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Doors& doors);
 
 /// The range of numbers that the database allows. REQUIRES: a prepared schema.
 Numbers::Range read_range(Connection& connection);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "backends/sqlite/store.hpp"
@@ -16,23 +15,12 @@ constexpr std::int64_t everybody = -1;  // SQL's LIMIT
 }  // namespace
 
 std::vector<LockStatus> Store::list(std::string_view prefix) {
-  auto listed = claims_.list(prefix);
-  std::set<std::pair<std::string_view, bool>> untidy;
-  for (const auto& entry : listed) {
-    if (gone(entry.claim)) untidy.emplace(entry.name, entry.permits);
-  }
-  if (!untidy.empty()) {
-    for (const auto& [name, permits] : untidy) sweep({name, permits});
-    auto tidied = claims_.list(prefix);
-    untidy.clear();
-    listed = std::move(tidied);
-  }
   const system_clock::time_point wall = system_clock::now();
   std::vector<LockStatus> locks;
   bool permits = false;
-  for (auto& entry : listed) {
+  for (auto& entry : claims_.list(prefix)) {
     const Claim& claim = entry.claim;
-    if (gone(claim)) continue;  // in the middle of a line: it goes when its turn comes
+    if (gone(claim)) continue;  // whoever writes next removes it
     if (locks.empty() || locks.back().name != entry.name || permits != entry.permits) {
       locks.emplace_back().name = entry.name;
       permits = entry.permits;

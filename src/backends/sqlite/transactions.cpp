@@ -20,7 +20,7 @@ constexpr std::size_t batch = 128;
 /// A transaction of another process usually ends within microseconds: worth yielding a few times for.
 constexpr int yields = 4;
 constexpr auto shortest_wait = std::chrono::microseconds(50);
-constexpr int longest_doubling = 5;
+constexpr int most_doublings = 9;
 
 }  // namespace
 
@@ -43,8 +43,8 @@ Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std:
 
 Transactions::~Transactions() { *self_ = nullptr; }
 
-void Transactions::add(std::unique_ptr<StepOperation> operation) {
-  queue_.push_back(std::move(operation));
+void Transactions::add(Step::Access access, std::unique_ptr<StepOperation> operation) {
+  queue_.push_back({access, std::move(operation)});
   // Whoever came before has not been served either.
   if (queue_.size() == 1) work();
   set_timer();
@@ -65,7 +65,7 @@ void Transactions::close(const Failure& failure, std::unique_ptr<StepOperation> 
   fail_all(failure);
   timer_.cancel();
   if (database_) {
-    queue_.push_back(std::move(last));
+    queue_.push_back({Step::Access::write, std::move(last)});
     if (!database_->replaced()) transact(1);
     queue_.clear();
     owner_.closing(*database_);
@@ -113,11 +113,18 @@ void Transactions::work() {
     Outcome outcome = Outcome::busy;
     for (int attempt = 0; attempt <= yields && outcome == Outcome::busy; ++attempt) {
       if (attempt > 0) ::sched_yield();
-      outcome = transact(std::min(queue_.size(), batch));
+      outcome = transact(next_batch());
     }
     if (outcome == Outcome::busy) return wait_for_other_writers();
     attempts_ = 0;
   }
+}
+
+/// Those at the front that want the same kind of transaction.
+std::size_t Transactions::next_batch() const {
+  const auto first_other = std::find_if(queue_.begin(), queue_.end(),
+                                        [this](const Entry& entry) { return entry.access != queue_.front().access; });
+  return std::min(static_cast<std::size_t>(first_other - queue_.begin()), batch);
 }
 
 Transactions::Outcome Transactions::transact(std::size_t count) {
@@ -127,9 +134,11 @@ Transactions::Outcome Transactions::transact(std::size_t count) {
     const ForkGate::Use use;
     Database::Session& session = database_->session();
     Step step{session.store, *database_, database_->host().now()};
-    Transaction transaction(session.begin, session.commit, *session.connection);
+    const bool writes = queue_.front().access == Step::Access::write;
+    Transaction transaction(writes ? session.begin : session.begin_reading, session.commit, *session.connection);
     session.store.start();
-    for (std::size_t i = 0; i < count; ++i) queue_[i]->execute(step);
+    owner_.began();
+    for (std::size_t i = 0; i < count; ++i) queue_[i].operation->execute(step);
     database_->numbers().let_the_clock_pass();
     committing = true;
     transaction.commit();
@@ -147,7 +156,7 @@ Transactions::Outcome Transactions::transact(std::size_t count) {
     return Outcome::held_up;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    loop_.defer([operation = std::move(queue_.front())] { operation->answer(); });
+    loop_.defer([operation = std::move(queue_.front().operation)] { operation->answer(); });
     queue_.pop_front();
   }
   owner_.committed(std::move(notices));
@@ -155,8 +164,8 @@ Transactions::Outcome Transactions::transact(std::size_t count) {
 }
 
 void Transactions::fail_all(const Failure& failure) {
-  for (auto& operation : std::exchange(queue_, {})) {
-    loop_.defer([operation = std::move(operation), failure] { operation->fail(failure); });
+  for (auto& entry : std::exchange(queue_, {})) {
+    loop_.defer([operation = std::move(entry.operation), failure] { operation->fail(failure); });
   }
 }
 
@@ -167,15 +176,15 @@ void Transactions::give_up() {
                                ? "another process keeps the database '" + path_ +
                                      "' locked for writing; if it is stopped, continue it or end it"
                                : "opening the database '" + path_ + "', or writing to its disk, takes too long"};
-  std::erase_if(queue_, [&](std::unique_ptr<StepOperation>& operation) {
-    if (operation->deadline() > now) return false;
-    loop_.defer([operation = std::move(operation), failure] { operation->fail(failure); });
+  std::erase_if(queue_, [&](Entry& entry) {
+    if (entry.operation->deadline() > now) return false;
+    loop_.defer([operation = std::move(entry.operation), failure] { operation->fail(failure); });
     return true;
   });
 }
 
 void Transactions::wait_for_other_writers() {
-  const int doublings = std::min(attempts_++, longest_doubling);
+  const int doublings = std::min(attempts_++, most_doublings);
   // Not all at the same time: the clock's last digits are as good as dice.
   const auto jitter = spi::BootClock::now().time_since_epoch().count() % 64;
   retry_at_ = loop_.now() + shortest_wait * (1 << doublings) * (64 + jitter) / 64;
@@ -184,7 +193,7 @@ void Transactions::wait_for_other_writers() {
 
 void Transactions::set_timer() {
   Instant next = queue_.empty() ? Instant::max() : retry_at_;
-  for (const auto& operation : queue_) next = std::min(next, operation->deadline());
+  for (const Entry& entry : queue_) next = std::min(next, entry.operation->deadline());
   timer_.set(next);
 }
 

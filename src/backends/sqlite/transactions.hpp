@@ -15,6 +15,9 @@ namespace holdfast::sqlite {
 
 /// What an operation works on: a transaction that has begun.
 struct Step {
+  /// Reading does not wait for writers, nor they for it.
+  enum class Access { read, write };
+
   Store& store;
   Database& database;
   spi::Instant sent;  ///< before the transaction began
@@ -35,6 +38,8 @@ class Transactions {
     virtual void opened(Database& database) = 0;
     /// The database is about to be closed: forget all of it.
     virtual void closing(Database& database) = 0;
+    /// A transaction has begun; what the one before it did was undone unless it was committed.
+    virtual void began() = 0;
     /// A transaction was committed, and these should be told.
     virtual void committed(std::vector<Notice> notices) = 0;
     /// No number may be given before more are reserved: call resume() or refuse_reservation() then.
@@ -47,7 +52,7 @@ class Transactions {
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
 
-  void add(std::unique_ptr<StepOperation> operation);
+  void add(Step::Access access, std::unique_ptr<StepOperation> operation);
   /// Goes on after a reservation.
   void resume();
   /// There was no reservation: whatever waited for it fails.
@@ -62,6 +67,7 @@ class Transactions {
   void open();
   void opening_finished(Opening& opening);
   void work();
+  std::size_t next_batch() const;
   Outcome transact(std::size_t count);
   void fail_all(const spi::Failure& failure);
   void give_up();
@@ -75,7 +81,11 @@ class Transactions {
   std::unique_ptr<Database> database_;  ///< null until it is open, and while it is opened again
   bool opening_ = false;
   bool held_up_ = false;  ///< until more numbers are reserved
-  std::deque<std::unique_ptr<StepOperation>> queue_;
+  struct Entry {
+    Step::Access access;
+    std::unique_ptr<StepOperation> operation;
+  };
+  std::deque<Entry> queue_;
   int attempts_ = 0;  ///< in a row that found another writer
   spi::Instant retry_at_ = spi::Instant::max();
   spi::Timer timer_;
