@@ -28,13 +28,12 @@ Store::Store(Connection& connection, const Lifelines& lifelines, const Host& hos
 
 void Store::start() {
   now_ = host_.now();
-  asking_ = {};
   notices_.clear();
 }
 
 Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) {
   if (auto failure = spi::why_invalid(request)) return *std::move(failure);
-  asking_ = request.id;
+  const Asking asking(*this, request.id);
   if (request.replaces && *request.replaces != request.id) {
     if (const auto old = find(request.name, *request.replaces)) withdraw(old->line, old->claim);
     places_.erase(*request.replaces);
@@ -89,7 +88,7 @@ Standing Store::renew(const ClaimRef& ref) {
     found.reset();
   }
   if (found && found->claim.waiting) {
-    asking_ = ref.id;
+    const Asking asking(*this, ref.id);
     sweep(found->line);
     found = find(ref.name, ref.id);
   }

@@ -80,6 +80,17 @@ class Store {
     LineKey line;
     Claim claim;
   };
+  /// While an operation is answered: the grant of the claim that asks need not be told to it.
+  class Asking {
+   public:
+    Asking(Store& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
+    ~Asking() { store_.asking_.reset(); }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+   private:
+    Store& store_;
+  };
 
   std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
   bool expired(const Claim& claim) const { return claim.expires <= now_; }
@@ -107,7 +118,7 @@ class Store {
   ClientTable clients_;
   RegisterTable registers_;
   spi::Instant now_ = {};
-  spi::ClaimId asking_ = {};  ///< whose own grant need not be told
+  std::optional<spi::ClaimId> asking_;
   std::vector<Notice> notices_;
   std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen
 };
