@@ -114,24 +114,24 @@ void Parameters::flag(std::string_view flags, std::string_view help, bool& value
   app_.add_flag(std::string(flags), value, std::string(help));
 }
 
+void Parameters::value(std::string_view flags, std::string_view placeholder, std::string_view help,
+                       const std::function<void(const std::string&)>& take) {
+  app_.add_option_function(std::string(flags), take, std::string(help))->type_name(std::string(placeholder));
+}
+
 void Parameters::text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value) {
-  app_.add_option(std::string(flags), value, std::string(help))->type_name(std::string(placeholder));
+  this->value(flags, placeholder, help, [&value](const std::string& text) { value = text; });
 }
 
 void Parameters::duration(std::string_view flag, std::string_view help,
                           std::optional<std::chrono::milliseconds>& value) {
-  const std::string name(flag);
-  app_.add_option_function<std::string>(
-          name,
-          [name, &value](const std::string& text) {
-            try {
-              value = parse_duration(text);
-            } catch (const UsageError& error) {
-              throw UsageError(name + ": " + error.what());
-            }
-          },
-          std::string(help))
-      ->type_name("DUR");
+  this->value(flag, "DUR", help, [name = std::string(flag), &value](const std::string& text) {
+    try {
+      value = parse_duration(text);
+    } catch (const UsageError& error) {
+      throw UsageError(name + ": " + error.what());
+    }
+  });
 }
 
 void Parameters::exclusive(std::string_view flag, std::string_view other) {
@@ -139,10 +139,8 @@ void Parameters::exclusive(std::string_view flag, std::string_view other) {
 }
 
 void Parameters::url(std::optional<std::string>& value) {
-  app_.add_option_function<std::string>(
-          "-u,--url", [&value](const std::string& text) { value = text; },
-          "the store; else $HOLDFAST_URL, else this user's embedded store")
-      ->type_name("URL");
+  this->value("-u,--url", "URL", "the store; else $HOLDFAST_URL, else this user's embedded store",
+              [&value](const std::string& text) { value = text; });
 }
 
 void Parameters::command(std::vector<std::string>& words) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +10,7 @@
 
 #include "cli/command.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the parsing library's
 class App;
 }
 
@@ -38,6 +39,9 @@ class Parameters {
   std::vector<std::string>* command_words() const { return words_; }
 
  private:
+  void value(std::string_view flags, std::string_view placeholder, std::string_view help,
+             const std::function<void(const std::string&)>& take);
+
   CLI::App& app_;
   std::vector<std::string>* words_ = nullptr;
 };

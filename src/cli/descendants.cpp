@@ -2,17 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
-#include <cstdio>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <set>
@@ -67,7 +66,7 @@ std::vector<Process> all_processes() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
   if (!folder) return found;
   while (const dirent* const entry = ::readdir(folder.get())) {
-    const pid_t pid = number<pid_t>(static_cast<const char*>(entry->d_name));
+    const auto pid = number<pid_t>(static_cast<const char*>(entry->d_name));
     if (pid <= 0) continue;
     if (const auto process = look_at(pid)) found.push_back(*process);
   }

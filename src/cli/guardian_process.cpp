@@ -1,7 +1,6 @@
 #include "cli/guardian_process.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include "cli/descendants.hpp"
 
@@ -24,7 +24,7 @@ FileDescriptor child_events() {
 }
 
 void drain(const FileDescriptor& descriptor) {
-  std::array<char, sizeof(signalfd_siginfo) * 4> buffer;
+  std::array<char, sizeof(signalfd_siginfo) * 4> buffer{};
   while (::read(descriptor.get(), buffer.data(), buffer.size()) > 0) {
   }
 }
@@ -148,7 +148,7 @@ void GuardianProcess::follow(int status) {
   }
 }
 
-void GuardianProcess::forward(int signal) {
+void GuardianProcess::forward(int signal) const {
   if (command_ < 0) return;
   if (job_.on_terminal) {
     signal_descendants(signal);

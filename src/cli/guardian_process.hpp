@@ -47,7 +47,7 @@ class GuardianProcess {
   void obey();
   void reap();
   void follow(int status);
-  void forward(int signal);
+  void forward(int signal) const;
   void watch_the_clock();
   void terminate(Ended::Cause cause, Instant kill_at);
   Instant next_deadline() const;

@@ -37,6 +37,7 @@ int become(const Job& job, const Grant& grant, const Signals& signals) {
   set_environment(job, grant);
   signals.restore();
   std::vector<char*> arguments;
+  arguments.reserve(job.command.size() + 1);
   // execvp() takes pointers to char for reasons older than const; it changes nothing.
   for (const std::string& word : job.command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

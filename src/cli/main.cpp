@@ -14,6 +14,7 @@
 #include "cli/secrets.hpp"
 #include "holdfast/error.hpp"
 
+namespace holdfast::cli {
 namespace {
 
 /// A tool that was started without standard streams must not get other files under their numbers. What stands in for
@@ -24,23 +25,20 @@ void occupy_standard_streams() {
   if (descriptor >= 0) ::close(descriptor);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace holdfast::cli;
+int run_tool(std::span<char*> words) {
   occupy_standard_streams();
   try {
-    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
-    const std::vector<std::string> arguments(words.begin() + (argc > 0 ? 1 : 0), words.end());
+    std::vector<std::string> arguments(words.begin(), words.end());
+    if (!arguments.empty()) arguments.erase(arguments.begin());
     hide_passwords(words);
 
     CommandLine command_line;
-    Command* const command = command_line.parse(arguments);
+    Command* const command = command_line.parse(std::move(arguments));
     return command != nullptr ? command->execute() : exit_code::ok;
   } catch (const UsageError& error) {
     tell(error.what());
     return exit_code::usage;
-  } catch (const holdfast::Error& error) {
+  } catch (const Error& error) {
     tell(printable(error.what()));
     return exit_code_of(error.errc());
   } catch (const std::exception& error) {
@@ -48,3 +46,8 @@ int main(int argc, char** argv) {
     return exit_code::internal;
   }
 }
+
+}  // namespace
+}  // namespace holdfast::cli
+
+int main(int argc, char** argv) { return holdfast::cli::run_tool({argv, static_cast<std::size_t>(argc)}); }

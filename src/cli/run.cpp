@@ -1,7 +1,6 @@
 // `run`: three processes. The tool takes the lock, keeps its lease and gives it back. Its child, the guardian, is
 // forked before the tool has threads; it starts the command and ends it when the lock is lost, whatever state the tool
 // is in.
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <cstring>
@@ -31,7 +30,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds shortest_ttl = std::chrono::seconds(1);
 
 /// What others see of the command: its name without folders. Not its arguments, which may hold secrets.
-std::string label_of(const std::string& command) {
+std::string name_of(const std::string& command) {
   constexpr std::size_t longest = 64;
   const std::size_t slash = command.rfind('/');
   return command.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, longest);
@@ -71,7 +70,7 @@ class Run : public Command {
                      .on_terminal = has_terminal()};
     Guardian guardian(job, signals);  // before the client: a process with threads cannot safely fork
 
-    Client client(store.url, {.label = label_of(command_.front())});
+    Client client(store.url, {.command = name_of(command_.front())});
     Mutex mutex(client, name, {.ttl = ttl, .reason = reason_});
     Waited waited = acquire_interruptibly(mutex, patience(), signals);
     if (waited.signal != 0) return interrupted(waited.signal);

@@ -16,7 +16,7 @@ namespace holdfast::cli {
 namespace {
 
 std::string home_of(uid_t user) {
-  std::vector<char> buffer(16 * 1024);
+  std::vector<char> buffer(std::size_t{16} * 1024);
   passwd entry{};
   passwd* found = nullptr;
   ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 void refresh(Guardian& guardian, const Hold& hold) {
   const BootClock::time_point now = BootClock::now();  // before the question, so that the answer is never too long
   const std::chrono::nanoseconds remaining = hold.remaining();
-  if (remaining > remaining.zero()) guardian.set_remaining(now, remaining);
+  if (remaining > std::chrono::nanoseconds::zero()) guardian.set_remaining(now, remaining);
 }
 
 void pass_on(Guardian& guardian, const Job& job, const Signals& signals) {

@@ -38,10 +38,7 @@ void Checker::read_client(const Event& event) {
       client.paused = true;
       return;
     case What::closing: return leaves_the_line(event.client);
-    case What::resumed:
-      client.paused = false;
-      client.resumed_at = now_;
-      return;
+    case What::resumed: return resumed(event.client);
     case What::crashed:
       leaves_the_line(event.client);
       forget(event.client);
@@ -65,13 +62,26 @@ void Checker::troubled(const Event& event) {
   }
 }
 
+void Checker::resumed(std::uint8_t client) {
+  clients_[client].paused = false;
+  clients_[client].resumed_at = now_;
+  if (history_.exact) return;
+  block_everything();
+  for (std::uint8_t name = 0; name < history_.names; ++name) waits_outside(client, name);
+}
+
 /// It cannot be served any more. What it has in the store stays there until its leases end.
 void Checker::leaves_the_line(std::uint8_t client) {
   waits_are_bounded();
+  if (!history_.exact) block_everything();
   for (const ClaimNotes& claim : claims_) {
     if (claim.client == client && claim.armed_until > now_) block(claim.name, claim.armed_until);
   }
   stop_waiting(client);
+}
+
+void Checker::block_everything() {
+  for (std::uint8_t name = 0; name < history_.names; ++name) block(name, now_ + at_most(history_.longest_lease));
 }
 
 void Checker::stop_waiting(std::uint8_t client) {
@@ -88,10 +98,10 @@ void Checker::forget(std::uint8_t client) {
   for (Hold& hold : holds_) {
     if (hold.client != client || hold.orphan) continue;
     hold.orphan = true;
-    if (!hold.ended && now_ > hold.valid_until && !clients_[client].paused) {
+    if (history_.exact && !hold.ended && now_ > hold.valid_until && !clients_[client].paused) {
       violated(Rule::lost_by_v, "turn " + std::to_string(hold.turn) + " was not lost by V");
     }
-    if (hold.listens && now_ > hold.lost_at && !hold.told_lost) {
+    if (hold.listens && !hold.told_lost && hold.lost_at != never && now_ > noticed_by(client, hold.lost_at)) {
       violated(Rule::lost_by_v, "turn " + std::to_string(hold.turn) + " was lost, and its listener was not told");
     }
   }

@@ -18,12 +18,15 @@
 //
 // Deliberately lenient: after its troubles a client has a third of its lease to get over them. Until then its own
 // waiting does not count, and whoever stands in line with it may have to wait.
+//
+// In a history that is not exact (History::exact) nothing is known of claims: a client waits from its first request to
+// its last answer, and whoever is paused or dies stands in everybody's way until its lease has ended.
 
 namespace holdfast::sim {
 
 class Checker {
  public:
-  explicit Checker(const History& history) : history_(history) {
+  explicit Checker(const History& history) : history_(history), clients_(history.clients) {
     for (auto& client : clients_) client.lines.resize(history.names);
   }
 
@@ -31,7 +34,6 @@ class Checker {
 
  private:
   static constexpr std::size_t enough_violations = 8;
-  static constexpr std::size_t most_clients = 8;
   static constexpr std::size_t most_names = 8;
   static constexpr std::uint32_t nobody = 0xFFFFFFFF;
   static constexpr Moment long_ago = Moment::min();
@@ -47,9 +49,10 @@ class Checker {
     Moment answer_by = never;
     Moment cancelled_at = never;
     Duration patience = {};
+    std::uint64_t newest_token = 0;  ///< of the name, when it entered
     std::uint32_t hold = nobody;
     int unheard = 0;        ///< releases and extensions whose outcome it wants to hear
-    bool too_late = false;  ///< it released after V
+    bool too_late = false;  ///< it released after V, or after it was lost
     std::uint8_t client = 0;
     bool answered = false;
   };
@@ -127,6 +130,7 @@ class Checker {
   void entered(const Event& event);
   void answered(const Event& event);
   void granted(const Event& event);
+  void check_token(const Event& event);
   void check_tenure(const Event& event);
   void hold_ended(const Event& event);
   void told(const Event& event);
@@ -142,6 +146,7 @@ class Checker {
   void executed(const Event& event);
   void wait_is_bounded(std::uint8_t name);
   void waits_are_bounded();
+  void waits_outside(std::uint8_t client, std::uint8_t name);
   void block(std::uint8_t name, Moment until) {
     names_[name].blocked_until = std::max(names_[name].blocked_until, until);
   }
@@ -149,8 +154,10 @@ class Checker {
   // checker.cpp
   void read_client(const Event& event);
   void troubled(const Event& event);
+  void resumed(std::uint8_t client);
   void leaves_the_line(std::uint8_t client);
   void stop_waiting(std::uint8_t client);
+  void block_everything();
   void closed(const Event& event);
   void forget(std::uint8_t client);
   void at_the_end();
@@ -175,13 +182,17 @@ class Checker {
   static Moment over_it(const Client& client, Duration lease) {
     return client.troubled_until == long_ago ? long_ago : client.troubled_until + at_most(lease / 3) + slack;
   }
+  /// What happened to a client at `moment` is known to its threads by then.
+  Moment noticed_by(std::uint8_t client, Moment moment) const {
+    return history_.exact ? moment : std::max(moment, clients_[client].resumed_at) + history_.noise;
+  }
   void violated(Rule rule, std::string what) { violations_.push_back({rule, now_, std::move(what)}); }
   static std::string turn_text(const Event& event) { return "turn " + std::to_string(event.subject); }
 
   const History& history_;
   Moment now_ = {};
   std::vector<Violation> violations_;
-  std::array<Client, most_clients> clients_;
+  std::vector<Client> clients_;
   std::array<Name, most_names> names_;
   std::vector<TurnNotes> turns_;
   std::vector<Hold> holds_;

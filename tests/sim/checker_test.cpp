@@ -34,6 +34,13 @@ class Story {
     client_ = client;
     return *this;
   }
+  /// As real threads write it down, up to 20 ms late.
+  Story& not_exact() {
+    history_.exact = false;
+    history_.noise = milliseconds(20);
+    history_.longest_lease = milliseconds(100);
+    return *this;
+  }
   Story& bare_numbers() {
     history_.local_turns = false;
     return *this;
@@ -378,6 +385,50 @@ TEST(Checker, AcceptsLateLocalTurnsWhileNobodyElseWaits) {
   Story story;
   story.at(1).by(0).enters(0).granted(0, 1, 90).enters(1);
   story.at(12.2).turn(What::releases, 0, 0, 90).granted(1, 1, 90, 1);
+  EXPECT_THAT(story.broken(), IsEmpty());
+}
+
+// --- histories that are not exact (tests/faults/recording_test.cpp has more)
+// ------------------------------------------
+
+TEST(Checker, SeesAHoldThatIsValidAfterItsEnd) {
+  Story story;
+  story.at(1).enters(0).granted(0, 1, 90).at(50).turn(What::lost, 0, 0, 90);
+  story.at(51).turn(What::sampled, 0, static_cast<std::uint8_t>(HoldState::held), 90);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::dead_is_dead));
+}
+
+TEST(Checker, AllowsForNoiseWhereAHistoryIsNotExact) {
+  Story late;
+  late.not_exact().at(1).enters(0, 100, at_ms(10));
+  late.at(60).turn(What::answered, 0, static_cast<std::uint8_t>(Errc::timed_out));
+  EXPECT_THAT(late.broken(), IsEmpty());
+  Story too_late;
+  too_late.not_exact().at(1).enters(0, 100, at_ms(10));
+  too_late.at(80).turn(What::answered, 0, static_cast<std::uint8_t>(Errc::timed_out));
+  EXPECT_THAT(too_late.broken(), ElementsAre(Rule::prompt_answers));
+}
+
+TEST(Checker, LetsTheDeadOnArrivalOverlapWithAnybody) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).at(2).by(1).enters(1);
+  story.at(3).granted(1, 2, 90).at(50).by(0).granted(0, 1, 50);
+  EXPECT_THAT(story.broken(), IsEmpty());
+}
+
+TEST(Checker, SeesAWaiterWhoIsForgottenWithoutKnowingItsClaim) {
+  Story story;
+  story.not_exact().at(0).by(0).enters(0).granted(0, 1, 90).at(1).by(1).enters(1);
+  story.at(10).by(0).turn(What::releases, 0, 0, 90);
+  story.at(10 + 34 + 6 + 5 + 20 + 5).by(1).granted(1, 2, 200);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::served_in_time));
+}
+
+TEST(Checker, ExcusesAWaitWhileSomebodyStandsStill) {
+  Story story;
+  story.not_exact().at(0).by(0).enters(0).granted(0, 1, 90).at(1).by(1).enters(1);
+  story.at(10).by(0).turn(What::releases, 0, 0, 90).by(2).client(What::paused);
+  story.at(400).by(2).client(What::resumed).at(450).by(1).granted(1, 2, 500);
   EXPECT_THAT(story.broken(), IsEmpty());
 }
 

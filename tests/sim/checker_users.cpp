@@ -4,6 +4,12 @@
 
 namespace holdfast::sim {
 
+namespace {
+
+constexpr auto at_risk = static_cast<std::uint8_t>(HoldState::at_risk);
+
+}  // namespace
+
 void Checker::read_turn(const Event& event) {
   switch (event.what) {
     case What::entered: return entered(event);
@@ -18,8 +24,11 @@ void Checker::read_turn(const Event& event) {
       }
       return;
     case What::sampled:
-      if (static_cast<HoldState>(event.detail) <= HoldState::at_risk && now_ >= event.until) {
+      if (event.detail <= at_risk && now_ >= event.until) {
         violated(Rule::lost_by_v, turn_text(event) + " looked after V and saw a valid hold");
+      }
+      if (const Hold* hold = this->hold(event); hold != nullptr && hold->ended && event.detail <= at_risk) {
+        violated(Rule::dead_is_dead, turn_text(event) + " looked after its hold had ended and saw a valid one");
       }
       return;
     case What::told: return told(event);
@@ -29,6 +38,10 @@ void Checker::read_turn(const Event& event) {
     case What::releases:
       turn(event).unheard += event.detail;
       turn(event).too_late = now_ >= event.until;
+      if (const Hold* hold = this->hold(event); hold != nullptr && hold->lost_at != never) {
+        turn(event).too_late = true;
+        return;
+      }
       return hold_ended(event);
     case What::extends:
       ++turn(event).unheard;
@@ -47,7 +60,12 @@ void Checker::entered(const Event& event) {
   turn.client = event.client;
   turn.patience = spi::patience(milliseconds(event.length));
   turn.answer_by = event.until;
+  turn.newest_token = names_[event.name].last_token;
   clients_[event.client].lines[event.name].line.push_back(event.subject);
+  if (!history_.exact) {
+    clients_[event.client].lines[event.name].lease = length_of(event);
+    waits_outside(event.client, event.name);
+  }
   if (event.detail != 0) {  // will not wait: one request, or the time it may take to find the store
     turn.answer_by = std::min(turn.answer_by, now_ + std::max(turn.patience, history_.connect_timeout));
   }
@@ -59,31 +77,32 @@ void Checker::answered(const Event& event) {
   turn.answered = true;
   Client& client = clients_[event.client];
   std::erase(client.lines[event.name].line, event.subject);
-  if (turn.cancelled_at != never && now_ > turn.cancelled_at) {
+  if (!history_.exact && client.lines[event.name].line.empty()) client.lines[event.name].waits_since = never;
+  if (turn.cancelled_at != never && now_ > noticed_by(event.client, turn.cancelled_at)) {
     violated(Rule::prompt_answers, turn_text(event) + " was answered long after it was cancelled");
   }
   if (turn.answer_by == never) return;
   const Moment latest = std::max(turn.answer_by, client.resumed_at) + at_most(2 * turn.patience) + slack;
-  if (now_ > latest) violated(Rule::prompt_answers, turn_text(event) + " was answered too late");
+  if (now_ > latest + history_.noise) violated(Rule::prompt_answers, turn_text(event) + " was answered too late");
 }
 
 void Checker::granted(const Event& event) {
   TurnNotes& turn = this->turn(event);
-  if (turn.cancelled_at != never) violated(Rule::one_answer, turn_text(event) + " was granted after it was cancelled");
+  if (turn.cancelled_at != never && history_.exact)
+    violated(Rule::one_answer, turn_text(event) + " was granted after it was cancelled");
   if (const auto& line = clients_[event.client].lines[event.name].line;
-      !line.empty() && line.front() != event.subject) {
+      history_.exact && !line.empty() && line.front() != event.subject) {
     violated(Rule::local_order, turn_text(event) + " was granted before turn " + std::to_string(line.front()));
   }
-  answered(event);
   wait_is_bounded(event.name);
+  answered(event);
+  check_token(event);
 
   Name& name = names_[event.name];
-  if (event.value <= name.last_token)
-    violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
-  name.last_token = std::max(name.last_token, event.value);
 
   std::erase_if(name.holds, [&](std::uint32_t at) { return holds_[at].ended || holds_[at].valid_until <= now_; });
   for (const std::uint32_t at : name.holds) {
+    if (event.until <= now_) break;  // it was dead when its user heard of it, who claims nothing
     violated(Rule::exclusion, turn_text(event) + " was granted while turn " + std::to_string(holds_[at].turn) +
                                   " still claims to hold it");
   }
@@ -103,8 +122,22 @@ void Checker::granted(const Event& event) {
   stand.waits_since = never;
 }
 
+/// A hold that was dead when its user heard of it may be older than the last; but not than those before its request.
+void Checker::check_token(const Event& event) {
+  Name& name = names_[event.name];
+  const bool alive = event.until > now_;
+  if (event.value <= (alive ? name.last_token : turn(event).newest_token)) {
+    violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
+  } else if (!alive && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
+               return hold.name == event.name && hold.token == event.value;
+             })) {
+    violated(Rule::token_order, turn_text(event) + " got a token that another one has");
+  }
+  name.last_token = std::max(name.last_token, event.value);
+}
+
 void Checker::check_tenure(const Event& event) {
-  if (!history_.local_turns) return;
+  if (!history_.local_turns || !history_.exact) return;
   Name& name = names_[event.name];
   if (name.number != event.value >> 8U) {
     name.number = event.value >> 8U;
@@ -130,7 +163,7 @@ void Checker::hold_ended(const Event& event) {
   Hold* const hold = this->hold(event);
   if (hold == nullptr) return;
   if (hold->ended) violated(Rule::dead_is_dead, turn_text(event) + " ended twice");
-  if (now_ > hold->valid_until && clients_[event.client].resumed_at != now_) {
+  if (history_.exact && now_ > hold->valid_until && clients_[event.client].resumed_at != now_) {
     violated(Rule::lost_by_v, turn_text(event) + " was not lost by V");
   }
   if (now_ > hold->risk_since) violated(Rule::risk_is_told, turn_text(event) + " was not told that it is at risk");
@@ -139,6 +172,7 @@ void Checker::hold_ended(const Event& event) {
     names_[event.name].last_progress = now_;
   }
   hold->ended = true;
+  if (!history_.exact) waits_outside(event.client, event.name);
 }
 
 void Checker::told(const Event& event) {
@@ -162,7 +196,9 @@ void Checker::told(const Event& event) {
       return;
     case HoldState::lost:
       hold->told_lost = true;
-      if (now_ > hold->lost_at) violated(Rule::lost_by_v, turn_text(event) + " was told too late that it is lost");
+      if (hold->lost_at != never && now_ > noticed_by(event.client, hold->lost_at)) {
+        violated(Rule::lost_by_v, turn_text(event) + " was told too late that it is lost");
+      }
       return;
     case HoldState::released: return violated(Rule::one_answer, turn_text(event) + " was told of its own release");
   }

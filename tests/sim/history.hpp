@@ -92,6 +92,13 @@ struct History {
   Duration poll_interval = {};
   Duration connect_timeout = {};
 
+  /// False: threads of real processes wrote it down. Then an event may come up to `noise` late, and those of different
+  /// threads in any order; the `until` of a grant is the last moment at which its user is known to have counted on it;
+  /// nothing is known of claims, renewals and risks; a paused client may stand in everybody's way.
+  bool exact = true;
+  Duration noise = {};
+  Duration longest_lease = {};  ///< needed only if it is not exact
+
   std::vector<Event> events = {};
 
   void clear() { events.clear(); }

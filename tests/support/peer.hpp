@@ -55,7 +55,11 @@ class ThreadPeer : public Peer {
 /// this process, and with this object.
 class ProcessPeer : public Peer {
  public:
-  explicit ProcessPeer(const std::string& url);
+  /// Where it runs. `container`: in namespaces of its own for processes, network, mounts, names and shared memory, as
+  /// another container on this machine would; needs root's rights.
+  enum class Place { here, container };
+
+  explicit ProcessPeer(const std::string& url, Place place = Place::here);
   ~ProcessPeer() override;
   ProcessPeer(const ProcessPeer&) = delete;
   ProcessPeer& operator=(const ProcessPeer&) = delete;
@@ -70,6 +74,10 @@ class ProcessPeer : public Peer {
   /// SIGSTOP; returns when the process stands still.
   void pause();
   void resume();
+  /// Whether the process comes to stand still by its own doing.
+  bool stops_itself();
+
+  pid_t pid() const { return pid_; }
 
  private:
   void reap();

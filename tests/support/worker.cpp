@@ -15,6 +15,7 @@
 #include "holdfast/error.hpp"
 #include "holdfast/mutex.hpp"
 #include "support/eventually.hpp"
+#include "support/fenced_file.hpp"
 #include "support/peer.hpp"
 
 namespace holdfast::test {
@@ -38,6 +39,14 @@ void add_one(const std::string& file) {
   std::ifstream(file) >> number;
   std::this_thread::yield();
   std::ofstream(file, std::ios::trunc) << number + 1;
+}
+
+/// A forked child that lives on when this process is gone; for a minute, should nobody end it.
+pid_t leave_child() {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  alarm(60);
+  while (true) pause();
 }
 
 }  // namespace
@@ -90,6 +99,18 @@ std::string Worker::execute(const std::string& command) {
     }
     return "counted";
   }
+  if (verb == "write" || verb == "write_late") {
+    std::string file;
+    words >> file;
+    const Hold& hold = holds_.at(name);
+    if (verb == "write_late") {
+      if (!hold.valid()) return "not_valid";
+      raise(SIGSTOP);  // to this thread: with kill() it might run on for a while
+    }
+    return FencedFile(file).write(hold.token().value()) ? "accepted" : "refused";
+  }
+  if (verb == "fork") return std::to_string(leave_child());
+  if (verb == "exit") _exit(0);
   if (verb == "identity") return client_.identity().id;
   throw std::invalid_argument("a worker does not know the command '" + command + "'");
 }

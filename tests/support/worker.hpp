@@ -19,6 +19,11 @@ namespace holdfast::test {
 /// | `await_loss NAME`              | `lost`, or `held` when that has not happened after a long time    |
 /// | `holders NAME`                 | how many the store lists                                          |
 /// | `count NAME FILE ROUNDS`       | `counted`: adds 1 to the number in FILE, ROUNDS times, under NAME |
+/// | `write NAME FILE`              | `accepted` or `refused` by the FencedFile, with the hold's token  |
+/// | `write_late NAME FILE`         | the same; but between a look that finds the hold valid and the    |
+/// |                                | write, the process stops itself. `not_valid` if it is not         |
+/// | `fork`                         | the pid of a child that does nothing, and outlives this process   |
+/// | `exit`                         | none: the process ends at once, and gives nothing back            |
 /// | `identity`                     | the client's id                                                   |
 ///
 /// NAME and FILE are words. Every command may answer `error CODE MESSAGE` instead, and none waits for ever.

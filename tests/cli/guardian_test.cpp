@@ -1,0 +1,109 @@
+// Whoever is killed, nobody goes on working without the lock.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/world.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// A command with a child, and a grandchild that has left its parent, its group and its session.
+constexpr auto family_script =
+    "sleep 60 & echo $! >$dir/child\n"
+    "(setsid sh -c 'echo $$ >'$dir'/stray; exec sleep 60' &)\n"
+    "echo $$ >$dir/command\n"
+    "wait";
+
+class Guarded : public World {
+ protected:
+  /// A tool that runs family_script, once all of the family are there.
+  Process& start_family(const std::vector<std::string>& flags = {}) {
+    Process& process = start_run("x", flags, family_script);
+    for (const char* file : {"child", "stray", "command"}) pid_in(file);
+    return process;
+  }
+  static pid_t guardian_of(const Process& process) { return children_of(process.pid()).at(0); }
+};
+
+TEST_F(Guarded, FamilyDiesWithTheTool) {
+  Process& process = start_family();
+  const pid_t guardian = guardian_of(process);
+  process.signal(SIGKILL);
+  EXPECT_EQ(process.finish().code, 1000 + SIGKILL);
+  EXPECT_TRUE(all_end({"command", "child", "stray"}));
+  EXPECT_TRUE(eventually([&] { return !alive(guardian); }));
+}
+
+TEST_F(Guarded, ControlAFamilyWithoutAGuardianLivesOn) {
+  Process process({"sh", "-c", "dir='" + folder.string() + "'\n" + family_script});
+  const pid_t child = pid_in("child");
+  const pid_t stray = pid_in("stray");
+  pid_in("command");
+  process.signal(SIGKILL);
+  EXPECT_EQ(process.finish().code, 1000 + SIGKILL);
+  EXPECT_FALSE(eventually(300ms, [&] { return !alive(child) || !alive(stray); }));
+}
+
+TEST_F(Guarded, FamilyDiesWithTheGuardian) {
+  Process& process = start_family();
+  ::kill(guardian_of(process), SIGKILL);
+  const Finished finished = process.finish();
+  EXPECT_EQ(finished.code, 70);
+  EXPECT_THAT(finished.errors, HasSubstr("guardian process was killed"));
+  EXPECT_TRUE(all_end({"command", "child", "stray"}));
+  EXPECT_TRUE(becomes_free("x"));
+}
+
+TEST_F(Guarded, CommandThatIsKilledIsReported) {
+  Process& process = start_run("x", {}, "echo $$ >$dir/pid; exec sleep 60");
+  ::kill(pid_in("pid"), SIGKILL);
+  EXPECT_EQ(process.finish().code, 128 + SIGKILL);
+  EXPECT_TRUE(becomes_free("x"));
+}
+
+TEST_F(Guarded, GrandchildThatIsKilledChangesNothing) {
+  Process& process = start_run("x", {}, "sleep 60 & echo $! >$dir/child; wait; echo survived");
+  ::kill(pid_in("child"), SIGKILL);
+  const Finished finished = process.finish();
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_EQ(finished.output, "survived\n");
+}
+
+TEST_F(Guarded, CommandDiesWhenToolAndGuardianAreKilledTogether) {
+  // Nobody is left to find its descendants, but the kernel ends at least the command itself.
+  Process& process = start_run("x", {}, "echo $$ >$dir/pid; exec sleep 60");
+  pid_in("pid");
+  const pid_t guardian = guardian_of(process);
+  process.signal(SIGSTOP);
+  ::kill(guardian, SIGKILL);
+  process.signal(SIGKILL);
+  EXPECT_TRUE(all_end({"pid"}));
+}
+
+TEST_F(Guarded, ManyDescendantsThatIgnoreSignalsAllDie) {
+  Process& process = start_run("x", {},
+                               "trap '' TERM INT HUP\n"
+                               "for i in 1 2 3 4 5 6 7 8; do (trap '' TERM; (setsid sleep 60 &) ; sleep 60) & done\n"
+                               "echo $$ >$dir/pid\n"
+                               "wait");
+  pid_in("pid");
+  const pid_t guardian = guardian_of(process);
+  process.signal(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !alive(guardian); })) << "it ends when it has no descendants left";
+  EXPECT_TRUE(all_end({"pid"}));
+}
+
+TEST_F(Guarded, GuardianDoesNotListenToSignals) {
+  Process& process = start_run("x", {}, "echo $$ >$dir/pid; while [ ! -e $dir/go ]; do sleep 0.02; done; exit 3");
+  pid_in("pid");
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGPIPE}) ::kill(guardian_of(process), signal);
+  run({"touch", folder / "go"});
+  EXPECT_EQ(process.finish().code, 3);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,57 @@
+#include <gmock/gmock.h>
+
+#include "cli/command.hpp"
+#include "cli/world.hpp"
+#include "holdfast/version.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Help, ListsAllSubcommands) {
+  for (const std::vector<std::string>& words : {tool({"help"}), tool({"--help"}), tool({"-h"})}) {
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.code, 0);
+    for (const cli::CommandEntry* entry : cli::all_commands()) {
+      EXPECT_THAT(finished.output, HasSubstr("\n  " + std::string(entry->name) + " "));
+    }
+    EXPECT_EQ(finished.errors, "");
+  }
+}
+
+TEST(Help, OfEachSubcommandHasAnExample) {
+  for (const cli::CommandEntry* entry : cli::all_commands()) {
+    const std::string name(entry->name);
+    const Finished by_name = run(tool({"help", name}));
+    EXPECT_EQ(by_name.code, 0);
+    EXPECT_THAT(by_name.output, HasSubstr("Usage: holdfast " + name));
+    EXPECT_THAT(by_name.output, HasSubstr("\n  holdfast " + name));
+    EXPECT_EQ(run(tool({name, "--help"})).output, by_name.output);
+    EXPECT_EQ(run(tool({name, "x", "-h"})).output, by_name.output);
+  }
+}
+
+TEST(Help, OfRunNamesTheFormOfItsCommand) {
+  EXPECT_THAT(run(tool({"help", "run"})).output, HasSubstr("Usage: holdfast run NAME [FLAGS] -- CMD [ARG...]\n"));
+}
+
+TEST(Help, BehindTheDashesIsForTheCommand) {
+  const Finished finished = run(tool({"run", "x", "-u", "memory:", "--", "sh", "-c", "echo \"$1\"", "sh", "--help"}));
+  EXPECT_EQ(finished.output, "--help\n");
+}
+
+TEST(Version, IsTheLibrarys) {
+  const std::string expected = "holdfast " + std::string(version) + "\n";
+  EXPECT_EQ(run(tool({"version"})).output, expected);
+  EXPECT_EQ(run(tool({"--version"})).output, expected);
+}
+
+TEST(Version, OpensNoStore) {
+  const Finished finished = run(tool({"version"}), {.environment = {"HOLDFAST_URL=nosuchstore:"}});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_EQ(finished.errors, "");
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,107 @@
+// All stores obey the same rules, so the same steps lead to the same answers: each store against the first one.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "spi/player.hpp"
+#include "spi/stores.hpp"
+
+namespace holdfast::spi_suite {
+namespace {
+
+/// HOLDFAST_SPI_SEED plays another script than usual.
+std::uint64_t seed_or(std::uint64_t usual) {
+  const char* const text = std::getenv("HOLDFAST_SPI_SEED");
+  return text == nullptr ? usual : std::stoull(text);
+}
+
+/// What happened last, for whoever reads a failure.
+class Trail {
+ public:
+  explicit Trail(std::uint64_t seed) : seed_(seed) {}
+  void add(const Step& step, const std::string& outcome) {
+    lines_.push_back(step.describe() + " -> " + outcome);
+    ++outcomes_[outcome.substr(0, outcome.find(' '))];
+  }
+  /// How many outcomes began with this word.
+  int count(const std::string& word) const { return outcomes_.contains(word) ? outcomes_.at(word) : 0; }
+  std::string text() const {
+    constexpr std::size_t last = 20;
+    std::string text = "HOLDFAST_SPI_SEED=" + std::to_string(seed_) + ", the last steps:\n";
+    for (std::size_t i = lines_.size() - std::min(lines_.size(), last); i < lines_.size(); ++i) {
+      text += std::to_string(i) + " " + lines_[i] + "\n";
+    }
+    return text;
+  }
+
+ private:
+  const std::uint64_t seed_;
+  std::vector<std::string> lines_;
+  std::map<std::string, int> outcomes_;
+};
+
+class Differential : public testing::TestWithParam<StoreKind> {
+ protected:
+  const FreshStore model_ = store_kinds().front().make();
+  const FreshStore store_ = GetParam().make();
+};
+
+TEST_P(Differential, StepByStepNothingDiffers) {
+  const std::uint64_t seed = seed_or(20260101);
+  Trail trail(seed);
+  Player model(model_.url);
+  Player player(store_.url);
+  for (const Step& step : random_script(seed, 6000)) {
+    const std::string expected = model.play(step);
+    const std::string outcome = player.play(step);
+    trail.add(step, outcome);
+    ASSERT_EQ(outcome, expected) << trail.text();
+    ASSERT_EQ(player.state(), model.state()) << trail.text();
+    ASSERT_FALSE(HasFailure()) << trail.text();
+  }
+  EXPECT_TRUE(model.all_were_told());
+  EXPECT_TRUE(player.all_were_told()) << trail.text();
+  // A script in which little happens shows little.
+  for (const char* outcome : {"granted,", "waiting", "absent", "failed:", "1", "0"}) {
+    EXPECT_GT(trail.count(outcome), 100) << outcome;
+  }
+  EXPECT_GT(player.pushes(), 200U);
+}
+
+/// Many steps of one client at once, on a store that has yet to be opened: it may execute them as one.
+TEST_P(Differential, InOneGoNothingDiffers) {
+  for (std::uint64_t seed = seed_or(1), last = seed + 15; seed < last; ++seed) {
+    Trail trail(seed);
+    const FreshStore fresh_model = store_kinds().front().make();
+    const FreshStore fresh_store = GetParam().make();
+    Player model(fresh_model.url);
+    Player player(fresh_store.url);
+    std::vector<Step> script = random_script(seed, 100);
+    // Registers are written on another way than claims are, and so in an order of their own.
+    std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::read; });
+    std::vector<std::function<std::string()>> expected;
+    std::vector<std::function<std::string()>> outcomes;
+    for (Step& step : script) {
+      step.client = 0;
+      expected.push_back(model.begin(step));
+      outcomes.push_back(player.begin(step));
+    }
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      const std::string outcome = outcomes[i]();
+      trail.add(script[i], outcome);
+      ASSERT_EQ(outcome, expected[i]()) << trail.text();
+    }
+    ASSERT_EQ(player.state(), model.state()) << trail.text();
+    ASSERT_TRUE(player.all_were_told()) << trail.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, Differential, testing::ValuesIn(store_kinds()), name_of);
+
+}  // namespace
+}  // namespace holdfast::spi_suite

@@ -1,0 +1,148 @@
+#include "spi/player.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/errors.hpp"
+
+namespace holdfast::spi_suite {
+namespace {
+
+template <class T, class Text>
+std::string text_or_failure(const Result<T>& result, Text text) {
+  if (result.ok()) return text(result.value());
+  return "failed: " + make_error_code(result.failure().code).message();
+}
+
+std::string text_of(const spi::Versioned& now) { return "'" + now.value + "' " + std::to_string(now.version); }
+
+std::string text_of(const ClaimStatus& claim) {
+  static constexpr const char* modes[] = {"exclusive", "shared", "permits"};
+  return claim.reason + " " + modes[static_cast<int>(claim.mode)] + " " + std::to_string(claim.permits) + "; ";
+}
+
+/// "claim 7"
+int claim_in(const std::string& reason) { return std::stoi(reason.substr(6)); }
+
+}  // namespace
+
+Player::Player(const std::string& url) {
+  for (int i = 0; i < Step::clients; ++i) clients_.push_back(std::make_unique<BackendUnderTest>(url));
+}
+
+std::string Player::play(const Step& step) {
+  // What did not happen is tried again.
+  std::string outcome;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    outcome = begin(step)();
+    if (outcome.find(make_error_code(Errc::unreachable).message()) == std::string::npos) break;
+  }
+  return outcome;
+}
+
+std::function<std::string()> Player::begin(const Step& step) {
+  BackendUnderTest& client = *clients_[step.client];
+  const Ref ref{step.claim, step.name};
+  const auto standing = [this, ref](const Pending<ClaimAnswer>& call) {
+    return [this, ref, call] {
+      return text_or_failure(call->result(), [&](const auto& answer) { return text_of(ref.claim, ref.name, answer); });
+    };
+  };
+  const auto number = [](const auto& call) {
+    return [call] { return text_or_failure(call->result(), [](auto value) { return std::to_string(value); }); };
+  };
+  if (step.kind == Step::Kind::acquire) owners_[step.claim] = client.identity().id;
+  switch (step.kind) {
+    case Step::Kind::acquire: return standing(client.start_acquire(step.claim, step.wish));
+    case Step::Kind::downgrade: return standing(client.start_downgrade(ref));
+    case Step::Kind::release: return number(client.start_release(ref));
+    case Step::Kind::evict: return number(client.start_evict(step.name));
+    case Step::Kind::ask_to_release: return number(client.start_ask_to_release(step.name, step.text));
+    case Step::Kind::add: return number(client.start_add(step.name, step.number));
+    case Step::Kind::renew:
+      return [this, refs = step.refs, call = client.start_renew(step.refs)] {
+        return text_or_failure(call->result(), [&](const auto& answers) {
+          std::string text = std::to_string(answers.size()) + ": ";
+          for (std::size_t i = 0; i < std::min(refs.size(), answers.size()); ++i) {
+            text += text_of(refs[i].claim, refs[i].name, answers[i]) + "; ";
+          }
+          return text;
+        });
+      };
+    case Step::Kind::list:
+      return [this, call = client.start_list(step.text)] {
+        return text_or_failure(call->result(), [&](const auto& locks) { return text_of(locks); });
+      };
+    case Step::Kind::read:
+      return [call = client.start_read(step.name)] {
+        return text_or_failure(call->result(), [](const auto& now) { return spi_suite::text_of(now); });
+      };
+    case Step::Kind::write_if:
+      return [call = client.start_write_if(step.name, static_cast<std::uint64_t>(step.number), step.text)] {
+        return text_or_failure(call->result(), [](const auto& answer) {
+          return (answer.written ? "written: " : "in the way: ") + spi_suite::text_of(answer.now);
+        });
+      };
+  }
+  return {};
+}
+
+std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& answer) {
+  told_to_wait_.erase(claim);
+  switch (answer.standing) {
+    case absent: return "absent";
+    case waiting:
+      told_to_wait_.insert(claim);
+      at_least_[claim] = answer.number;
+      return "waiting at " + std::to_string(answer.place);
+    case granted: break;
+  }
+  EXPECT_GE(answer.number, at_least_[claim]);
+  auto& numbers = numbers_[name.text()];
+  const bool is_new = numbers.insert(answer.number).second;
+  return std::string("granted, number ") + (is_new ? "new" : "known") +
+         (answer.number == *numbers.rbegin() ? ", the largest" : "") +
+         (answer.asked_to_release ? ", asked for " + *answer.asked_to_release : "");
+}
+
+std::string Player::text_of(const std::vector<LockStatus>& locks) const {
+  std::string text;
+  for (const LockStatus& lock : locks) {
+    std::vector<std::string> holders;
+    for (const ClaimStatus& holder : lock.holders) {
+      holders.push_back(spi_suite::text_of(holder));
+      EXPECT_EQ(holder.client.id, owners_.at(claim_in(holder.reason))) << lock.name << ": " << holder.reason;
+    }
+    std::ranges::sort(holders);
+    text += lock.name + " held by ";
+    for (const std::string& holder : holders) text += holder;
+    text += "awaited by ";
+    for (const ClaimStatus& waiter : lock.waiters) text += spi_suite::text_of(waiter);
+    text += lock.number > 0 ? "numbered\n" : "free\n";
+  }
+  return text;
+}
+
+std::string Player::state() {
+  const auto locks = clients_[0]->list();
+  for (const LockStatus& lock : locks) {
+    for (const ClaimStatus& holder : lock.holders) {
+      const int claim = claim_in(holder.reason);
+      if (told_to_wait_.erase(claim) > 0) to_be_told_.insert(claim);
+    }
+  }
+  return text_of(locks);
+}
+
+bool Player::all_were_told() {
+  return test::eventually([&] {
+    std::multiset<int> told;
+    for (const auto& client : clients_) {
+      for (const int claim : client->told_granted()) told.insert(claim);
+    }
+    return std::ranges::includes(told, to_be_told_);
+  });
+}
+
+}  // namespace holdfast::spi_suite

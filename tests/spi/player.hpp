@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "spi/script.hpp"
+
+namespace holdfast::spi_suite {
+
+/// Plays a script on one store and says what came of each step, in words that are the same for all stores: standings,
+/// places, results, and whether a number is new and the largest of its name; never the number itself.
+class Player {
+ public:
+  explicit Player(const std::string& url);
+
+  std::string play(const Step& step);
+  /// Begins a step; the function waits for its end and says what came of it.
+  std::function<std::string()> begin(const Step& step);
+
+  /// All locks with their holders (in no order) and waiters (in order), after the steps so far. Remembers whose turn
+  /// came without an answer that said so.
+  std::string state();
+  /// Whether all whose turn came like that are told. Waits, in bounded time.
+  bool all_were_told();
+  std::size_t pushes() const { return to_be_told_.size(); }
+
+ private:
+  std::string text_of(int claim, const LockName& name, const ClaimAnswer& answer);
+  std::string text_of(const std::vector<LockStatus>& locks) const;
+
+  std::vector<std::unique_ptr<BackendUnderTest>> clients_;
+  std::map<std::string, std::set<std::uint64_t>> numbers_;  ///< of the grants of each name
+  std::map<int, std::uint64_t> at_least_;                   ///< what waiting claims were told of their number
+  std::map<int, std::string> owners_;                       ///< the identities of those who claimed
+  std::set<int> told_to_wait_;                              ///< by their last answers
+  std::multiset<int> to_be_told_;
+};
+
+}  // namespace holdfast::spi_suite

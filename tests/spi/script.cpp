@@ -1,0 +1,129 @@
+#include "spi/script.hpp"
+
+#include <random>
+
+namespace holdfast::spi_suite {
+namespace {
+
+constexpr std::uint32_t total = 3;
+
+/// Of the claims of a name, the first third is exclusive, the second shared, and the last one permits.
+Mode mode_of(int claim) {
+  const int slot = claim % Step::claims_per_name;
+  if (slot < 3) return exclusive;
+  if (slot < 6) return shared;
+  return permits(static_cast<std::uint32_t>(slot - 5), total);
+}
+
+class Writer {
+ public:
+  explicit Writer(std::uint64_t seed) : random_(seed) {}
+
+  Step next() {
+    Step step;
+    step.client = static_cast<std::size_t>(any(Step::clients));
+    const int name = any(Step::names);
+    step.name = name_of(name);
+    step.claim = name * Step::claims_per_name + any(Step::claims_per_name);
+    const int dice = any(100);
+    if (dice < 38) {
+      acquire(step, name);
+    } else if (dice < 66) {
+      step.kind = Step::Kind::release;
+    } else if (dice < 79) {
+      renew(step);
+    } else if (dice < 87) {
+      step.kind = Step::Kind::downgrade;
+    } else if (dice < 90) {
+      step.kind = Step::Kind::evict;
+    } else if (dice < 93) {
+      step.kind = Step::Kind::ask_to_release;
+      step.text = "reason " + std::to_string(any(1000));
+    } else if (dice < 97) {
+      step.kind = Step::Kind::list;
+      step.text = any(2) == 0 ? "" : step.name.text().substr(0, 4 + static_cast<std::size_t>(any(4)));
+    } else {
+      use_register(step);
+    }
+    return step;
+  }
+
+ private:
+  int any(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
+  static std::string name_of(int name) { return "name/" + std::to_string(name); }
+
+  void acquire(Step& step, int name) {
+    step.client = static_cast<std::size_t>(step.claim % Step::clients);  // a claim has one owner
+    step.wish = {.name = step.name, .mode = mode_of(step.claim), .reason = "claim " + std::to_string(step.claim)};
+    if (any(4) == 0) step.wish.when_busy = WhenBusy::refuse;
+    if (any(6) == 0) step.wish.replaces = name * Step::claims_per_name + any(Step::claims_per_name);
+    if (step.wish.mode.kind == ClaimMode::permits && any(8) == 0) ++step.wish.mode.limit;
+    if (any(50) == 0) step.wish.lease = 0ms;
+  }
+
+  void renew(Step& step) {
+    step.kind = Step::Kind::renew;
+    for (int count = 1 + any(4); count > 0; --count) {
+      const int name = any(Step::names);
+      const int claim = name * Step::claims_per_name + any(Step::claims_per_name);
+      step.refs.push_back({claim, name_of(name), any(3) == 0 ? 0ms : long_lease});
+    }
+  }
+
+  void use_register(Step& step) {
+    constexpr Step::Kind kinds[] = {Step::Kind::read, Step::Kind::write_if, Step::Kind::add};
+    step.kind = kinds[any(3)];
+    step.number = any(4);
+    step.text = any(2) == 0 ? std::to_string(any(100)) : "text";
+  }
+
+  std::mt19937_64 random_;
+};
+
+std::string mode_text(const Mode& mode) {
+  switch (mode.kind) {
+    case ClaimMode::exclusive: return "exclusive";
+    case ClaimMode::shared: return "shared";
+    case ClaimMode::permits: return std::to_string(mode.permits) + " of " + std::to_string(mode.limit);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Step::describe() const {
+  const std::string who = "client " + std::to_string(client) + ": ";
+  const std::string what = " '" + name.text() + "'";
+  const std::string which = what + " claim " + std::to_string(claim);
+  switch (kind) {
+    case Kind::acquire:
+      return who + "acquire" + which + " " + mode_text(wish.mode) +
+             (wish.when_busy == WhenBusy::refuse ? ", or refuse" : "") +
+             (wish.replaces ? ", replaces " + std::to_string(*wish.replaces) : "") +
+             (wish.lease == 0ms ? ", without a lease" : "");
+    case Kind::release: return who + "release" + which;
+    case Kind::renew: {
+      std::string all = who + "renew";
+      for (const Ref& ref : refs) all += " " + std::to_string(ref.claim) + (ref.lease == 0ms ? "?" : "");
+      return all;
+    }
+    case Kind::downgrade: return who + "downgrade" + which;
+    case Kind::evict: return who + "evict" + what;
+    case Kind::ask_to_release: return who + "ask to release" + what + " for " + text;
+    case Kind::list: return who + "list '" + text + "'";
+    case Kind::read: return who + "read" + what;
+    case Kind::write_if: return who + "write" + what + " if " + std::to_string(number) + ": " + text;
+    case Kind::add: return who + "add" + what + " " + std::to_string(number);
+  }
+  return who;
+}
+
+std::vector<Step> random_script(std::uint64_t seed, std::size_t steps) {
+  Writer writer(seed);
+  std::vector<Step> script;
+  script.reserve(steps);
+  while (script.size() < steps) script.push_back(writer.next());
+  return script;
+}
+
+}  // namespace holdfast::spi_suite

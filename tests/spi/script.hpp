@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spi/backend_under_test.hpp"
+
+namespace holdfast::spi_suite {
+
+/// One random step of one client. Nothing in it depends on what came before or on time, so that a script is the same
+/// for every store. A name has a few claims, each of one mode, that live again and again.
+struct Step {
+  enum class Kind { acquire, release, renew, downgrade, evict, ask_to_release, list, read, write_if, add };
+
+  static constexpr int clients = 3;
+  static constexpr int names = 3;
+  static constexpr int claims_per_name = 9;
+
+  std::size_t client = 0;
+  Kind kind = Kind::acquire;
+  LockName name = "name";
+  int claim = 0;
+  Wish wish = {};              ///< acquire
+  std::vector<Ref> refs = {};  ///< renew
+  std::string text = {};       ///< a reason, a prefix, a value
+  std::int64_t number = 0;     ///< a version, an amount
+
+  std::string describe() const;
+};
+
+std::vector<Step> random_script(std::uint64_t seed, std::size_t steps);
+
+}  // namespace holdfast::spi_suite

@@ -1,0 +1,56 @@
+#include "spi/stores.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::spi_suite {
+namespace {
+
+std::string new_name() {
+  static std::atomic<int> made = 0;
+  return "spi-" + std::to_string(getpid()) + "-" + std::to_string(++made);
+}
+
+FreshStore in_a_file(const std::string& scheme) {
+  const auto directory = std::make_shared<test::TemporaryDirectory>();
+  return {scheme + ":" + (directory->path() / "locks.db").string(), directory};
+}
+
+}  // namespace
+
+const std::vector<StoreKind>& store_kinds() {
+  static const std::vector<StoreKind> kinds = {
+      {"memory", [] { return FreshStore{"memory:" + new_name()}; }},
+      {"sqlite", [] { return in_a_file("sqlite"); }},
+  };
+  return kinds;
+}
+
+std::string name_of(const testing::TestParamInfo<StoreKind>& info) { return info.param.scheme; }
+
+TEST(Stores, AreTheBuiltInBackends) {
+  std::vector<std::string> built_in;
+  for (const spi::BackendFactory* factory : spi::built_in_backends()) built_in.emplace_back(factory->schemes.front());
+  std::vector<std::string> known;
+  for (const StoreKind& kind : store_kinds()) known.push_back(kind.scheme);
+  std::ranges::sort(built_in);
+  std::ranges::sort(known);
+  EXPECT_EQ(known, built_in) << "a backend joins with a line in stores.cpp";
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, LineOrder, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, SharedMode, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Permits, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Requests, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Events, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, GrantNumbers, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, AdministrationOf, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, RegistersOf, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Closing, testing::ValuesIn(store_kinds()), name_of);
+
+}  // namespace holdfast::spi_suite

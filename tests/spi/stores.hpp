@@ -1,0 +1,52 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "spi/backend_under_test.hpp"
+
+namespace holdfast::spi_suite {
+
+/// A store of its own, empty, that nobody else uses; gone with the last copy.
+struct FreshStore {
+  std::string url = {};
+  std::shared_ptr<void> place = {};  ///< where it keeps its files
+};
+
+struct StoreKind {
+  std::string scheme = {};  ///< also part of the names of the tests
+  FreshStore (*make)() = nullptr;
+};
+
+/// What the suite runs on: a store joins with a line in stores.cpp.
+const std::vector<StoreKind>& store_kinds();
+
+inline void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.scheme; }
+std::string name_of(const testing::TestParamInfo<StoreKind>& info);
+
+/// One case against one fresh store.
+class StoreTest : public testing::TestWithParam<StoreKind> {
+ protected:
+  std::string url() const { return store_.url; }
+
+ private:
+  const FreshStore store_ = GetParam().make();
+};
+
+// The chapters.
+class LineOrder : public StoreTest {};
+class SharedMode : public StoreTest {};
+class Permits : public StoreTest {};
+class Requests : public StoreTest {};
+class Leases : public StoreTest {};
+class Events : public StoreTest {};
+class GrantNumbers : public StoreTest {};
+class AdministrationOf : public StoreTest {};
+class RegistersOf : public StoreTest {};
+class Closing : public StoreTest {};
+
+}  // namespace holdfast::spi_suite
