@@ -119,8 +119,8 @@ class Claims {
  public:
   virtual ~Claims() = default;
 
-  /// Joins the line, or is refused (`absent`) when busy. Repeating an id finds the claim where it stands and re-arms
-  /// its lease.
+  /// Joins the line, or is refused (`absent`) when busy. Repeating a request, with its id and mode, finds the claim
+  /// where it stands and re-arms its lease.
   virtual void acquire(const ClaimRequest& request, Done<ClaimAnswer> done) = 0;
 
   /// Lets go of a grant, or leaves the line. True if the claim was there. Never touches another claim.

@@ -89,7 +89,7 @@ class Scene {
 TEST(KilledProcesses, LeaveTheStoreIntactAtAnyMoment) {
   Scene scene;
   std::mt19937 random(1);
-  const std::uint32_t rounds = 100 * factor();
+  const std::uint32_t rounds = 120 * factor();
   for (std::uint32_t round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
     std::vector<std::unique_ptr<Victim>> victims;
     const std::size_t count = 2 + random() % (SharedRecord::processes - 1);
@@ -119,7 +119,7 @@ TEST(KilledProcesses, LeaveTheStoreIntactWhileTheyMakeIt) {
 TEST(KilledProcesses, LeaveTheStoreIntactAfterEveryWriteAndSync) {
   Scene scene;
   std::mt19937 random(1);
-  const std::uint32_t kills = 90 * factor();
+  const std::uint32_t kills = 120 * factor();
   for (std::uint32_t kill = 1; kill <= kills && !testing::Test::HasFailure(); ++kill) {
     const std::uint64_t events = kill <= 60 ? kill : random() % 300 + 1;
     const auto bystander = scene.start(1);

@@ -14,8 +14,8 @@
 #include <optional>
 #include <semaphore>
 
-#include "spi/file_descriptor.hpp"
 #include "core/monitor.hpp"
+#include "spi/file_descriptor.hpp"
 #include "stress/stress.hpp"
 #include "support/eventually.hpp"
 

@@ -70,8 +70,9 @@ void Database::open(const std::string& path) {
 
 Database::Session& Database::session() {
   if (!session_) {
-    session_ = std::make_unique<Session>(
-        std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0)), *this);
+    auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0));
+    confirm_what_was_left(*connection, files_.log());
+    session_ = std::make_unique<Session>(std::move(connection), *this);
   }
   return *session_;
 }

@@ -126,22 +126,6 @@ bool begin_boot(Connection& connection, const Host& host) {
   return true;
 }
 
-/// Opening and closing the log is safe: SQLite has no locks on this one of its files.
-void confirm_what_was_left(Connection& connection, const std::string& log) {
-  std::int64_t left = 0;
-  {
-    Statement statement(connection, "SELECT mark FROM store");
-    auto rows = statement.rows();
-    if (rows.next()) left = rows.integer(0);
-  }
-  if (left == 0) return connection.set_durability(Connection::Durability::normal);
-  const spi::FileDescriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || ::fdatasync(file.get()) != 0) {
-    throw Refusal(meaning_of(errno), "cannot sync '" + log + "': " + std::generic_category().message(errno));
-  }
-  confirm(connection, left);
-}
-
 /// The commonest case, without taking the write lock.
 bool is_current(Connection& connection, const Host& host) {
   if (pragma(connection, "user_version") != schema_version) return false;
@@ -169,6 +153,22 @@ void prepare_schema(Connection& connection, const Host& host, const std::string&
   }
   const std::int64_t left = mark(connection);
   transaction.commit();
+  confirm(connection, left);
+}
+
+void confirm_what_was_left(Connection& connection, const std::string& log) {
+  std::int64_t left = 0;
+  {
+    Statement statement(connection, "SELECT mark FROM store");
+    auto rows = statement.rows();
+    if (rows.next()) left = rows.integer(0);
+  }
+  if (left == 0) return connection.set_durability(Connection::Durability::normal);
+  // Opening and closing it is safe: SQLite has no locks on this one of its files.
+  const spi::FileDescriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || ::fdatasync(file.get()) != 0) {
+    throw Refusal(meaning_of(errno), "cannot sync '" + log + "': " + std::generic_category().message(errno));
+  }
   confirm(connection, left);
 }
 

@@ -28,6 +28,9 @@ Numbers::Range extend_range(Connection& connection, const Host& host);
 
 /// The last step of a durable transaction: leaves a mark, and returns it.
 std::int64_t mark(Connection& connection);
+/// Syncs the log, if there is a mark: whoever opens the database does so before relying on anything in it. The
+/// connection becomes Connection::Durability::normal. Throws SqlFailure, Refusal.
+void confirm_what_was_left(Connection& connection, const std::string& log);
 /// The transaction of that mark is on the disk. The connection becomes Connection::Durability::normal.
 void confirm(Connection& connection, std::int64_t mark);
 
