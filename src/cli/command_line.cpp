@@ -158,6 +158,10 @@ CommandLine::Definition& CommandLine::definition_of(std::string_view name) const
   for (const auto& definition : definitions_) {
     if (definition->entry.name == name) return *definition;
   }
+  if (name.starts_with('-')) {
+    throw UsageError(
+        "flags come behind the subcommand: 'holdfast ls --url URL'; 'holdfast help' lists the subcommands");
+  }
   throw UsageError("there is no subcommand " + in_quotes(name) + "; 'holdfast help' lists them");
 }
 

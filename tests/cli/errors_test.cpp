@@ -29,6 +29,7 @@ TEST_F(Mistakes, OfTheCommandLineAre64) {
   expect_error({}, 64, "'holdfast help'");
   expect_error({"rum"}, 64, "'rum'");
   expect_error({"help", "rum"}, 64, "'rum'");
+  expect_error({"--url", "memory:", "ls"}, 64, "flags come behind the subcommand");
   expect_error({"version", "extra"}, 64, "unexpected 'extra'");
   expect_error({"ls", "--jason"}, 64, "unexpected '--jason'");
   expect_error({"ls", "a", "b"}, 64, "unexpected 'b'");
@@ -102,7 +103,7 @@ TEST_F(Mistakes, OfAClosedOutputAreNoticed) {
 }
 
 TEST_F(Mistakes, OfAUserWithoutAHomeAre78) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  ASSERT_EQ(::geteuid(), 0U) << "only root can be somebody else";
   const Finished finished =
       run({"setpriv", "--reuid=54321", "--clear-groups", tool({}).front(), "ls"}, {.environment = {"HOLDFAST_URL="}});
   EXPECT_EQ(finished.code, 78);
