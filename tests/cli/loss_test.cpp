@@ -41,9 +41,11 @@ TEST_F(Lost, ControlACommandWithoutAWorkingGuardianIsSeenAlive) {
   pid_in("pid");
   Process& next = start_run("x", {}, look_script);
   ASSERT_TRUE(gets_a_waiter("x"));
-  ::kill(children_of(stopped.pid()).at(0), SIGSTOP);
+  const pid_t guardian = children_of(stopped.pid()).at(0);
+  ::kill(guardian, SIGSTOP);
   stopped.signal(SIGSTOP);
   EXPECT_EQ(next.finish().output, "alive\n");
+  ::kill(guardian, SIGKILL);  // it would stay stopped for ever
 }
 
 TEST_F(Lost, CommandOfAToolThatGoesOnInTimeLives) {

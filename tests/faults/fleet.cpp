@@ -48,6 +48,7 @@ void Fleet::start(std::size_t slot) {
 }
 
 void Fleet::kill(Life& life) {
+  if (reap(life, WNOHANG)) return;  // it died by itself, which is told as such
   life.killed = now();
   ::kill(life.pid, SIGKILL);
   while (!reap(life, 0)) {
@@ -61,6 +62,7 @@ void Fleet::replace(std::size_t slot) {
 
 void Fleet::stop(std::size_t slot) {
   Life& life = at(slot);
+  if (reap(life, WUNTRACED | WNOHANG)) return;  // it died by itself: its pid may be somebody else's soon
   life.pauses.push_back({.from = now()});
   ::kill(life.pid, SIGSTOP);
   while (!life.standing_still && !reap(life, WUNTRACED)) {
@@ -70,6 +72,7 @@ void Fleet::stop(std::size_t slot) {
 void Fleet::resume(std::size_t slot) {
   Life& life = at(slot);
   life.standing_still = false;
+  if (life.gone != never) return;
   ::kill(life.pid, SIGCONT);
   if (!life.pauses.empty()) life.pauses.back().until = now();
 }

@@ -18,6 +18,18 @@ using sim::What;
 constexpr auto valid = static_cast<std::uint8_t>(HoldState::held);
 constexpr auto invalid = static_cast<std::uint8_t>(HoldState::lost);
 
+/// By time; what happened at the same time stays as it was. (Clang calls libstdc++'s std::stable_sort deprecated.)
+template <class Timed>
+void put_in_order(std::vector<Timed>& all) {
+  std::multimap<decltype(Timed::at), Timed> ordered;
+  for (Timed& each : all) {
+    const auto at = each.at;
+    ordered.emplace(at, std::move(each));
+  }
+  all.clear();
+  for (auto& [at, each] : ordered) all.push_back(std::move(each));
+}
+
 /// The notes of one turn, in the order of time.
 struct Turn {
   const Testimony* life = nullptr;
@@ -68,8 +80,7 @@ class Historian {
   sim::History tell() && {
     for (const Testimony& life : recording_.lives) tell(life);
     tell_of_writes();
-    std::stable_sort(history_.events.begin(), history_.events.end(),
-                     [](const Event& left, const Event& right) { return left.at < right.at; });
+    put_in_order(history_.events);
     add({.at = recording_.ended, .value = recording_.store_is_empty ? 0U : 1U, .what = What::ended});
     for (Event& event : history_.events) {
       event.at = since_the_start(event.at);
@@ -109,8 +120,7 @@ class Historian {
   }
 
   void tell(Turn& turn) {
-    std::stable_sort(turn.notes.begin(), turn.notes.end(),
-                     [](const Note& left, const Note& right) { return left.at < right.at; });
+    put_in_order(turn.notes);
     const Moment lost = turn.lost();
     for (const Note& note : turn.notes) {
       if (const auto event = told_by(turn, note)) add(about(turn, note, *event));

@@ -85,6 +85,7 @@ TEST_F(SqliteDeath, OfAForkedChildIsNone) {
   ProcessPeer holder(store_.url());
   ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
   const pid_t child = std::stoi(holder.ask("fork"));
+  ASSERT_GT(child, 0);
   auto line = line_of(1);
   ASSERT_EQ(kill(child, SIGKILL), 0);
   EXPECT_TRUE(waits(*line[0]));

@@ -154,6 +154,7 @@ void ProcessPeer::kill() {
 }
 
 void ProcessPeer::pause() {
+  if (pid_ <= 0) return;  // it is gone, and -1 would mean everybody
   ::kill(pid_, SIGSTOP);
   int status = 0;
   waitpid(pid_, &status, WUNTRACED);
@@ -166,7 +167,9 @@ bool ProcessPeer::stops_itself() {
   });
 }
 
-void ProcessPeer::resume() { ::kill(pid_, SIGCONT); }
+void ProcessPeer::resume() {
+  if (pid_ > 0) ::kill(pid_, SIGCONT);
+}
 
 void ProcessPeer::reap() {
   if (pid_ <= 0) return;
