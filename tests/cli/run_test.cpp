@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
@@ -81,6 +82,8 @@ TEST_F(Run, HoldsNobodysPipeOpen) {
   const pid_t command = pid_in("pid");
   EXPECT_TRUE(eventually([&] { return process.output() == "over\n"; }));
   EXPECT_TRUE(alive(command));
+  ::kill(command, SIGKILL);
+  process.finish();
 }
 
 TEST_F(Run, EndsWithTheReaderOfItsPipe) {

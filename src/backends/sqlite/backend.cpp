@@ -265,10 +265,9 @@ class SqliteBackend final : public spi::Backend,
 
   void began() override { member_->began(); }
 
-  void committed(std::vector<Notice> notices) override {
+  void committed(std::vector<Notice> notices, int log_pages) override {
     member_->committed();
     deliver(database_->doors(), notices);
-    const int log_pages = database_->log_pages();
     if (log_pages >= DurableSide::long_log || database_->numbers().running_low()) maintain(log_pages);
   }
 

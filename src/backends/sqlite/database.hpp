@@ -38,9 +38,6 @@ class Database final : private ForkGate::Member {
   /// Throws SqlFailure.
   Session& session();
 
-  /// How long the write-ahead log was after the last transaction, in pages.
-  int log_pages() const { return session_ ? session_->connection->log_pages() : 0; }
-
   /// Somebody has put other files in the place of those that are open, or none.
   bool replaced() const { return !identities_->still_there(); }
 

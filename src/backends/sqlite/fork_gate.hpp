@@ -1,7 +1,5 @@
 #pragma once
 
-#include <shared_mutex>
-
 #include "spi/file_descriptor.hpp"
 
 namespace holdfast::sqlite {

@@ -130,6 +130,7 @@ std::size_t Transactions::next_batch() const {
 Transactions::Outcome Transactions::transact(std::size_t count) {
   bool committing = false;
   std::vector<Notice> notices;
+  int log_pages = 0;
   try {
     const ForkGate::Use use;
     Database::Session& session = database_->session();
@@ -143,6 +144,7 @@ Transactions::Outcome Transactions::transact(std::size_t count) {
     committing = true;
     transaction.commit();
     notices = session.store.take_notices();
+    log_pages = session.connection->log_pages();
   } catch (const SqlFailure& failure) {
     if (failure.busy() && !committing) return Outcome::busy;
     fail_all(explain(failure, path_, committing));
@@ -159,7 +161,7 @@ Transactions::Outcome Transactions::transact(std::size_t count) {
     loop_.defer([operation = std::move(queue_.front().operation)] { operation->answer(); });
     queue_.pop_front();
   }
-  owner_.committed(std::move(notices));
+  owner_.committed(std::move(notices), log_pages);
   return Outcome::committed;
 }
 

@@ -40,8 +40,8 @@ class Transactions {
     virtual void closing(Database& database) = 0;
     /// A transaction has begun; what the one before it did was undone unless it was committed.
     virtual void began() = 0;
-    /// A transaction was committed, and these should be told.
-    virtual void committed(std::vector<Notice> notices) = 0;
+    /// A transaction was committed; these should be told, and the write-ahead log has so many pages.
+    virtual void committed(std::vector<Notice> notices, int log_pages) = 0;
     /// No number may be given before more are reserved: call resume() or refuse_reservation() then.
     virtual void reservation_needed() = 0;
   };
