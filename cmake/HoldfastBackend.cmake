@@ -1,15 +1,15 @@
 include_guard()
 
-# holdfast_backend(<name> [DEFAULT AUTO|ON|OFF] [PACKAGES <package>...])
+# holdfast_backend(<name> [DEFAULT AUTO|ON|OFF] [PACKAGES <package>...] [PKG_CONFIG <module>...])
 #
 # Declares one backend: the folder <name> beside the caller, the option HOLDFAST_WITH_<NAME> and the component
-# <name> of find_package(holdfast). PACKAGES are what its client library needs. When one of them is not found,
-# AUTO leaves the backend out and says so; ON stops.
+# <name> of find_package(holdfast). PACKAGES are what its client library needs, and PKG_CONFIG the same for users of
+# pkg-config. When a package is not found, AUTO leaves the backend out and says so; ON stops.
 #
 # The folder's CMakeLists.txt adds its sources to the target `holdfast` and links its packages PRIVATE.
 # Appends to HOLDFAST_BACKENDS and HOLDFAST_BACKEND_PACKAGES in the caller's scope.
 function(holdfast_backend name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEFAULT" "PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEFAULT" "PACKAGES;PKG_CONFIG")
   if(NOT arg_DEFAULT)
     set(arg_DEFAULT AUTO)
   endif()
@@ -38,4 +38,5 @@ function(holdfast_backend name)
   add_subdirectory(${name})
   set(HOLDFAST_BACKENDS ${HOLDFAST_BACKENDS} ${name} PARENT_SCOPE)
   set(HOLDFAST_BACKEND_PACKAGES ${HOLDFAST_BACKEND_PACKAGES} ${arg_PACKAGES} PARENT_SCOPE)
+  set(HOLDFAST_BACKEND_PKG_CONFIG ${HOLDFAST_BACKEND_PKG_CONFIG} ${arg_PKG_CONFIG} PARENT_SCOPE)
 endfunction()
