@@ -74,6 +74,8 @@ TEST_F(Terminal, CommandStaysInTheJobsGroup) {
   type_run("", "echo $$ >$dir/pid; echo $PPID >$dir/guardian; exec sleep 60");
   EXPECT_EQ(::getpgid(pid_in("pid")), ::getpgid(pid_in("guardian")));
   EXPECT_NE(::getpgid(pid_in("pid")), pid_in("pid"));
+  ::kill(pid_in("pid"), SIGTERM);
+  EXPECT_TRUE(shell.shows("code=143."));
 }
 
 TEST_F(Terminal, CommandCanReadFromIt) {
