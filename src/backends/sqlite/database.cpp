@@ -30,12 +30,12 @@ void prepare_patiently(Connection& connection, const Host& host, const std::stri
 
 }  // namespace
 
-Database::Session::Session(std::unique_ptr<Connection> opened, Database& database)
+Database::Session::Session(std::unique_ptr<Connection> opened, Database& database, Store::History history)
     : connection(std::move(opened)),
       begin(*connection, "BEGIN IMMEDIATE"),
       begin_reading(*connection, "BEGIN"),
       commit(*connection, "COMMIT"),
-      store(*connection, database.lifelines(), database.host_, *database.numbers_) {}
+      store(*connection, database.lifelines(), database.host_, *database.numbers_, history) {}
 
 Database::Database(const std::string& path, Host host) : host_(std::move(host)) {
   const ForkGate::Use use;
@@ -64,7 +64,7 @@ void Database::open(const std::string& path) {
   numbers_.emplace(host_, read_range(*connection));
   // From here on it is used under a monitor, where nothing may wait.
   connection->set_busy_wait(milliseconds(0));
-  session_ = std::make_unique<Session>(std::move(connection), *this);
+  session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);
   identities_.emplace(files_);
 }
 
@@ -72,7 +72,7 @@ Database::Session& Database::session() {
   if (!session_) {
     auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0));
     confirm_what_was_left(*connection, files_.log());
-    session_ = std::make_unique<Session>(std::move(connection), *this);
+    session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::unknown);
   }
   return *session_;
 }

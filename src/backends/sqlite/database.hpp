@@ -28,7 +28,7 @@ class Database final : private ForkGate::Member {
 
   /// The steps of a transaction. REQUIRES: a ForkGate::Use, until the last use of what it returns.
   struct Session {
-    explicit Session(std::unique_ptr<Connection> opened, Database& database);
+    Session(std::unique_ptr<Connection> opened, Database& database, Store::History history);
     std::unique_ptr<Connection> connection;
     Statement begin;
     Statement begin_reading;

@@ -60,7 +60,7 @@ ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
 }
 
 void Membership::resign(Store& store) {
-  if (number_ != 0) store.remove_client(number_);
+  if (number_ != 0) store.resign(number_);
 }
 
 void Membership::began() {

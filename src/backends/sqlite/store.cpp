@@ -17,11 +17,12 @@ using spi::ClaimRequest;
 using spi::milliseconds;
 using spi::Result;
 
-Store::Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers)
+Store::Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history)
     : connection_(connection),
       lifelines_(lifelines),
       host_(host),
       numbers_(numbers),
+      history_(history),
       claims_(connection),
       clients_(connection),
       registers_(connection) {}

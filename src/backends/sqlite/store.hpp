@@ -38,8 +38,11 @@ struct Standing {
 /// once the transaction is committed. All throw SqlFailure; those that grant or join throw ReservationNeeded.
 class Store {
  public:
+  /// Whether the client may have made claims through another object, before a fork.
+  enum class History { none, unknown };
+
   /// All must outlive it.
-  Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers);
+  Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history);
 
   /// A transaction has begun: what time is it?
   void start();
@@ -64,6 +67,9 @@ class Store {
   void enroll(ClientNumber client, const ClientIdentity& identity) { clients_.insert(client, identity); }
   /// Ends all claims of a client.
   void remove_client(ClientNumber client);
+  /// The same for the client whose store this is. Usually it has none left, and then this does not depend on how many
+  /// others there are.
+  void resign(ClientNumber self);
   /// Ends the claims of some clients that have died, and returns these clients.
   std::vector<ClientNumber> bury_some();
 
@@ -114,6 +120,7 @@ class Store {
   const Lifelines& lifelines_;
   const Host& host_;
   Numbers& numbers_;
+  const History history_;
   ClaimTable claims_;
   ClientTable clients_;
   RegisterTable registers_;

@@ -75,6 +75,11 @@ void Store::remove_client(ClientNumber client) {
   clients_.erase(client);
 }
 
+void Store::resign(ClientNumber self) {
+  const bool has_no_claims = places_.empty() && history_ == History::none;
+  has_no_claims ? clients_.erase(self) : remove_client(self);
+}
+
 std::vector<ClientNumber> Store::bury_some() {
   // The oldest, and some from anywhere in between: numbers are times. A few at each opening are enough, because a dead
   // client that somebody waits for is noticed there.
