@@ -25,18 +25,18 @@ TEST_P(MutexConformance, ATimedWaitGivesUpWhenItsTimeHasCome) {
   ASSERT_FALSE(mutex.try_lock());  // so that the store is known when the time is short
 
   const std::pair<const char*, std::function<bool()>> calls[] = {
-      {"try_lock_for", [&] { return mutex.try_lock_for(60ms); }},
-      {"try_lock_until, steady", [&] { return mutex.try_lock_until(steady_clock::now() + 60ms); }},
-      {"try_lock_until, system", [&] { return mutex.try_lock_until(system_clock::now() + 60ms); }},
-      {"try_acquire_for", [&] { return mutex.try_acquire_for(60ms).has_value(); }},
-      {"try_acquire_until", [&] { return mutex.try_acquire_until(steady_clock::now() + 60ms).has_value(); }},
+      {"try_lock_for", [&] { return mutex.try_lock_for(200ms); }},
+      {"try_lock_until, steady", [&] { return mutex.try_lock_until(steady_clock::now() + 200ms); }},
+      {"try_lock_until, system", [&] { return mutex.try_lock_until(system_clock::now() + 200ms); }},
+      {"try_acquire_for", [&] { return mutex.try_acquire_for(200ms).has_value(); }},
+      {"try_acquire_until", [&] { return mutex.try_acquire_until(steady_clock::now() + 200ms).has_value(); }},
   };
   for (const auto& [name, call] : calls) {
     SCOPED_TRACE(name);
     const auto begin = steady_clock::now();
     EXPECT_FALSE(call());
     const auto took = steady_clock::now() - begin;
-    EXPECT_GE(took, 58ms);  // the wall clock may be slewed meanwhile
+    EXPECT_GE(took, 195ms);  // the wall clock may be slewed meanwhile
     EXPECT_LT(took, 5s);
   }
 }
@@ -59,7 +59,7 @@ TEST_P(MutexConformance, ATimeoutLeavesNothing) {
   Mutex mutex(client, "taken");
   Hold hold = Mutex(holder, "taken").acquire();
   ASSERT_FALSE(mutex.try_acquire());  // so that the store is known when the time is short
-  for (int round = 0; round < 20; ++round) ASSERT_FALSE(mutex.try_acquire_for(30ms));
+  for (int round = 0; round < 5; ++round) ASSERT_FALSE(mutex.try_acquire_for(100ms));
   EXPECT_TRUE(line_becomes(holder, "taken", 0));
   EXPECT_EQ(client.health().waiting, 0u);
   hold.release();
