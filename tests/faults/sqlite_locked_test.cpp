@@ -75,6 +75,18 @@ class SqliteDatabaseLocked : public testing::Test {
   pid_t locker_ = -1;
 };
 
+TEST_F(SqliteDatabaseLocked, WhoeverOnlyLooksIsNotKeptWaiting) {
+  Client client(store_.url());
+  const Hold hold = Mutex(client, "a", {.ttl = 60s}).acquire();
+  lock();
+  EXPECT_EQ(client.list().size(), 1U);
+  Client newcomer(store_.url());  // whoever is on call
+  const auto status = newcomer.show("a");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->holders.size(), 1U);
+  unlock();
+}
+
 TEST_F(SqliteDatabaseLocked, AHolderHearsByTheEndOfItsLease) {
   Client client(store_.url());
   Mutex mutex(client, "a", {.ttl = 3s});

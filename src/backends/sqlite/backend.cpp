@@ -257,7 +257,7 @@ class SqliteBackend final : public spi::Backend,
 
   void closing(Database&) override {
     database_ = nullptr;
-    durable_->close(closed());
+    durable_->close(closed_ ? closed() : Failure{Errc::in_doubt, "the database was replaced while it was written"});
     durable_.reset();
     member_.reset();
     maintaining_ = false;

@@ -19,12 +19,14 @@ Errc meaning_of(int system_error) {
   }
 }
 
+spi::Failure locked_by_another(const std::string& path) {
+  return {Errc::unreachable, "another process keeps the database '" + path +
+                                 "' locked for writing; if it is stopped, continue it or end it"};
+}
+
 spi::Failure explain(const SqlFailure& failure, const std::string& path, bool committing) {
+  if (failure.busy()) return locked_by_another(path);
   const std::string file = "'" + path + "'";
-  if (failure.busy()) {
-    return {Errc::unreachable, "another process keeps the database " + file +
-                                   " locked for writing; if it is stopped, continue it or end it"};
-  }
   std::string reason = failure.what();
   if (failure.system_error() != 0) reason += " (" + std::generic_category().message(failure.system_error()) + ")";
   switch (failure.code() & 0xff) {

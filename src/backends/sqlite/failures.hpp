@@ -23,6 +23,9 @@ class Refusal : public std::exception {
 /// already, so nobody knows.
 spi::Failure explain(const SqlFailure& failure, const std::string& path, bool committing = false);
 
+/// Nobody else can write: Errc::unreachable.
+spi::Failure locked_by_another(const std::string& path);
+
 /// A file operation failed.
 Errc meaning_of(int system_error);
 

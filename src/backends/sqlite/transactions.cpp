@@ -173,11 +173,10 @@ void Transactions::fail_all(const Failure& failure) {
 
 void Transactions::give_up() {
   const Instant now = loop_.now();
-  const Failure failure = {Errc::unreachable,
-                           database_ && !held_up_
-                               ? "another process keeps the database '" + path_ +
-                                     "' locked for writing; if it is stopped, continue it or end it"
-                               : "opening the database '" + path_ + "', or writing to its disk, takes too long"};
+  const Failure failure =
+      database_ && !held_up_
+          ? locked_by_another(path_)
+          : Failure{Errc::unreachable, "opening the database '" + path_ + "', or writing to its disk, takes too long"};
   std::erase_if(queue_, [&](Entry& entry) {
     if (entry.operation->deadline() > now) return false;
     loop_.defer([operation = std::move(entry.operation), failure] { operation->fail(failure); });
