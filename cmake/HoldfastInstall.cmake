@@ -7,7 +7,8 @@ install(TARGETS holdfast EXPORT holdfast-targets
   RUNTIME COMPONENT runtime
   LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development
-  FILE_SET HEADERS COMPONENT development)
+  FILE_SET HEADERS COMPONENT development
+  FILE_SET asio_headers COMPONENT development)
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_dir}" COMPONENT development)
 
 # A static library leaves its client libraries to whoever links it, so the consumer must find them too.

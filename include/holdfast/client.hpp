@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,15 @@ namespace holdfast {
 
 namespace core {
 class ClientCore;
-}
+class ClientHandle;
+}  // namespace core
+
+/// What became of a revocation.
+enum class Revoked {
+  not_held,  ///< nobody held it
+  let_go,    ///< all holders gave it back, or lost it, in time
+  evicted,   ///< it was taken away from at least one
+};
 
 /// One process's membership in a store: a connection, an identity, and all the locks taken through it.
 ///
@@ -43,18 +52,25 @@ class HOLDFAST_EXPORT Client {
   StoreTraits traits() const;
   Health health() const;
 
-  /// The locks whose names begin with `prefix`, by name: who holds them, who waits.
+  /// The locks, semaphores and elections whose names begin with `prefix`, by name: who holds them, who waits.
   std::vector<LockStatus> list(std::string_view prefix = {}) const;
-  /// One lock; empty if nobody holds it and nobody waits.
-  std::optional<LockStatus> show(const LockName& name) const;
+  /// One lock, semaphore or election; empty if nobody holds it and nobody waits.
+  std::optional<LockStatus> show(const LockName& name, LockKind kind = LockKind::lock) const;
+
+  /// Asks the holders to let go, and returns at once how many there are: they hear it through
+  /// Hold::on_release_request(), and may do so or not.
+  std::size_t ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock);
   /// Takes a lock away from its holders, as an operator's last resort: the next waiter is served, the old holder is
   /// told, and a resource that checks tokens refuses the old one as soon as it has seen the next. True if there was
   /// anything to take away.
-  bool evict(const LockName& name);
+  bool evict(const LockName& name, LockKind kind = LockKind::lock);
+  /// Asks first, waits for as long as `request.within` says, and evicts whoever has not let go by then; never a holder
+  /// that came later.
+  Revoked revoke(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock,
+                 std::stop_token stop = {});
 
  private:
-  friend class Mutex;
-  friend class RecursiveMutex;
+  friend class core::ClientHandle;
 
   std::shared_ptr<core::ClientCore> core_;
 };

@@ -4,11 +4,13 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <system_error>
 
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/export.hpp"
 #include "holdfast/name.hpp"
+#include "holdfast/status.hpp"
 #include "holdfast/token.hpp"
 
 namespace holdfast {
@@ -64,6 +66,10 @@ class HOLDFAST_EXPORT Hold {
   /// All that follow throw Errc::not_held if *this stands for no hold; only valid() is then false.
   const LockName& name() const;
   Token token() const;
+  /// How it is held: alone, with other readers, or as some of many permits.
+  ClaimMode mode() const;
+  /// How many permits; 1 if it is a lock.
+  std::uint32_t permits() const;
 
   HoldState state() const;
   /// held or at_risk, and the lease has not ended.
@@ -77,6 +83,10 @@ class HOLDFAST_EXPORT Hold {
   /// block and may call Holdfast, and must not throw. One call at a time, and never with an older state after a newer
   /// one. If the hold is already lost, it is called with that. Replaces an earlier callback.
   void on_change(Callback callback);
+  /// `callback` is called when somebody asks this holder to let go (Client::ask_to_release), once for each request,
+  /// soon after it was made; called like that of on_change(). Letting go is up to the holder: whoever asked may evict
+  /// it when `within` is over. If it was asked already, it is called with that. Replaces an earlier callback.
+  void on_release_request(std::function<void(const ReleaseRequest&)> callback);
   /// A descriptor that becomes readable when the hold is lost, for poll() and its relatives. Do not read from it or
   /// close it: it belongs to the hold. Throws Errc::exhausted when the process has no descriptors left.
   int lost_fd() const;
@@ -88,16 +98,31 @@ class HOLDFAST_EXPORT Hold {
   /// Makes the lease last at least `duration` from now (more than zero, at most LockOptions::max_ttl; else throws
   /// Errc::invalid_argument); never shortens it. Throws Errc::lost or Errc::not_held when there is nothing to extend,
   /// Errc::in_doubt when the store did not answer in time.
+  ///
+  /// Both have asynchronous forms.
   template <class Rep, class Period>
   void extend(const std::chrono::duration<Rep, Period>& duration) {
     extend_by(detail::saturated(duration));
   }
+  void async_release(std::function<void(std::error_code, Released)> callback);
+  template <class Rep, class Period>
+  void async_extend(const std::chrono::duration<Rep, Period>& duration, std::function<void(std::error_code)> callback) {
+    async_extend_by(detail::saturated(duration), std::move(callback));
+  }
+
+  /// Makes an exclusive hold a shared one without letting go: waiting readers enter, waiting writers keep waiting. The
+  /// token stays. From the call on this hold is shared, whatever happens; if the store does not confirm it in time,
+  /// throws Errc::in_doubt, others may have to wait for a while longer, and the store is told again. Does nothing if it
+  /// is shared already. Throws Errc::lost, Errc::not_held, Errc::invalid_argument for permits, and Errc::unsupported
+  /// where the store has no shared locks: then nothing has changed.
+  void downgrade();
 
  private:
   friend class core::ClientCore;
   Hold(std::shared_ptr<core::ClientCore> core, std::shared_ptr<core::HoldRecord> record) noexcept
       : core_(std::move(core)), record_(std::move(record)) {}
   void extend_by(std::chrono::nanoseconds duration);
+  void async_extend_by(std::chrono::nanoseconds duration, std::function<void(std::error_code)> callback);
   core::HoldRecord& record() const;
 
   std::shared_ptr<core::ClientCore> core_;

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <system_error>
 
+#include "holdfast/async.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
@@ -40,8 +39,6 @@ class CellHandle;
 /// Calls with a stop_token throw Errc::cancelled once it is triggered, within about 100 ms.
 class HOLDFAST_EXPORT Mutex {
  public:
-  using AcquireCallback = std::function<void(std::error_code, Hold)>;
-
   /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
   Mutex(Client& client, const LockName& name, LockOptions options = {});
   ~Mutex();
@@ -87,15 +84,37 @@ class HOLDFAST_EXPORT Mutex {
     return try_acquire_within(detail::time_until(deadline), std::move(stop));
   }
 
-  /// Like acquire(), but returns at once and calls `callback` exactly once, on a thread of the client's own, with
-  /// a hold or with the error. The callback may block and may call Holdfast, and must not throw.
+  /// Like acquire(), but returns at once; `callback` hears how it ended.
   void async_acquire(AcquireCallback callback, std::stop_token stop = {});
+  /// Like try_acquire_for(): Errc::busy or Errc::timed_out if it could not be had in time.
+  template <class Rep, class Period>
+  void async_try_acquire_for(const std::chrono::duration<Rep, Period>& duration, AcquireCallback callback,
+                             std::stop_token stop = {}) {
+    async_try_acquire_within(detail::saturated(duration), std::move(callback), std::move(stop));
+  }
+
+  /// The same for Asio, with <holdfast/asio.hpp>: `Hold hold = co_await mutex.async_acquire(asio::use_awaitable);`
+  template <detail::CompletionToken<Hold> Token>
+  auto async_acquire(Token&& token) {
+    return detail::AsioFor<Token, Hold>::initiate(std::forward<Token>(token),
+                                                  [this](AcquireCallback callback, std::stop_token stop) {
+                                                    async_acquire(std::move(callback), std::move(stop));
+                                                  });
+  }
+  template <class Rep, class Period, detail::CompletionToken<Hold> Token>
+  auto async_try_acquire_for(const std::chrono::duration<Rep, Period>& duration, Token&& token) {
+    return detail::AsioFor<Token, Hold>::initiate(
+        std::forward<Token>(token), [this, duration](AcquireCallback callback, std::stop_token stop) {
+          async_try_acquire_for(duration, std::move(callback), std::move(stop));
+        });
+  }
 
   const LockName& name() const noexcept;
 
  private:
   bool try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop);
   std::optional<Hold> try_acquire_within(std::chrono::nanoseconds wait, std::stop_token stop);
+  void async_try_acquire_within(std::chrono::nanoseconds wait, AcquireCallback callback, std::stop_token stop);
 
   std::unique_ptr<core::CellHandle> cell_;
   LockOptions options_;

@@ -8,6 +8,10 @@
 
 namespace holdfast {
 
+namespace spi {
+struct PartName;
+}
+
 /// The name of a lock: 1 to 512 bytes of valid UTF-8 without NUL; any other character is allowed.
 ///
 /// Names are compared byte by byte: `A` and `a`, `job` and `job/1` are different locks on every store.
@@ -29,6 +33,9 @@ class HOLDFAST_EXPORT LockName {
   friend std::strong_ordering operator<=>(const LockName&, const LockName&) = default;
 
  private:
+  friend struct spi::PartName;
+  LockName() = default;
+
   std::string text_;
 };
 

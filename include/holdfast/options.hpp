@@ -61,6 +61,12 @@ struct LockOptions {
   /// The hold is given up, and its holder told it is lost, after this time. Zero: no limit.
   std::chrono::milliseconds max_hold = std::chrono::milliseconds::zero();
 
+  /// How long the lock stays closed to everybody after an unclean end: its holder crashed, was cut off, held it for
+  /// longer than max_hold, or closed its client without releasing it. Time for what the old holder has sent to arrive,
+  /// where the resource cannot check tokens. Counts from the end of the lease; a release, and an operator who breaks
+  /// the lock, open it at once. Errc::unsupported where the store cannot do it (StoreTraits::lock_delay).
+  std::chrono::milliseconds lock_delay = std::chrono::milliseconds::zero();
+
   /// Why the lock is taken; shown to whoever lists the locks. At most 1,024 bytes.
   std::string reason = {};
 };

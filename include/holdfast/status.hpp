@@ -18,12 +18,26 @@ struct ClientIdentity {
 
 enum class ClaimMode { exclusive, shared, permits };
 
+/// What a name can stand for. Things of different kinds do not meet, even if they have the same name.
+enum class LockKind {
+  lock,       ///< Mutex, RecursiveMutex, SharedMutex, Once
+  semaphore,  ///< Semaphore
+  election,   ///< Election
+};
+
+/// A wish that a holder let go: why, and how soon.
+struct ReleaseRequest {
+  std::string reason = {};
+  std::chrono::milliseconds within = {};
+};
+
 /// One holder of a lock, or one client waiting for it. `reason` and `since` are those of the claim:
 /// after a hand-over inside one client they are still those of the client's first holder.
 struct ClaimStatus {
   ClientIdentity client = {};
   ClaimMode mode = ClaimMode::exclusive;
   std::uint32_t permits = 1;
+  std::uint64_t number = 0;  ///< the store's, of its grant; 0 while it waits
   std::string reason = {};
   std::chrono::system_clock::time_point since = {};  ///< granted, or joined the line
   std::chrono::milliseconds lease_left = {};
@@ -35,6 +49,9 @@ struct ClaimStatus {
 ///     lock.waiters.size());
 struct LockStatus {
   std::string name = {};
+  LockKind kind = LockKind::lock;
+  /// Of a semaphore: how many permits there are. Else 0.
+  std::uint32_t total = 0;
   /// The store's number of the newest grant; 0 if nobody holds. The holder's token is made from it (see Token).
   std::uint64_t number = 0;
   std::vector<ClaimStatus> holders = {};
@@ -53,6 +70,7 @@ struct StoreTraits {
   bool fixed_leases = true;                    ///< locks with a lease that is not renewed
   bool shared = true;                          ///< shared locks
   bool permits = true;                         ///< semaphores
+  bool lock_delay = true;                      ///< names that stay closed for a while after an unclean end
   bool durable_tokens = false;                 ///< tokens rise also across a restart of the store
   bool shared_between_processes = false;       ///< other processes can reach the same store
   std::string failover_may_lose = {};          ///< in words; empty: nothing

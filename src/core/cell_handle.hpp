@@ -1,33 +1,22 @@
 #pragma once
 
-#include <memory>
-#include <utility>
-
-#include "core/client_core.hpp"
+#include "core/client_handle.hpp"
 
 namespace holdfast::core {
 
-/// A mutex's grip on the cell of its name.
-class CellHandle {
+/// A lock's or a semaphore's grip on the cell of its name.
+class CellHandle : public ClientHandle {
  public:
-  CellHandle(std::shared_ptr<ClientCore> core, const LockName& name)
-      : core_(std::move(core)), cell_(core_->keep_cell(name)) {}
+  CellHandle(const Client& client, const LockName& name, LockKind kind = LockKind::lock)
+      : ClientHandle(client), cell_(core().keep_cell(name, kind)) {}
   ~CellHandle() {
-    if (core_->forked()) {
-      bury(std::move(core_));
-    } else {
-      core_->let_go_of(cell_);
-    }
+    if (!core().forked()) core().let_go_of(cell_);
   }
-  CellHandle(const CellHandle&) = delete;
-  CellHandle& operator=(const CellHandle&) = delete;
 
-  ClientCore& core() const { return *core_; }
   Cell& cell() const { return cell_; }
   const LockName& name() const { return cell_.name(); }
 
  private:
-  std::shared_ptr<ClientCore> core_;
   Cell& cell_;
 };
 

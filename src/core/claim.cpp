@@ -27,11 +27,12 @@ Leftovers& Claim::leftovers() {
 
 // --- asking ---------------------------------------------------------------------------------------------------------
 
-void Claim::ask(const Terms& terms, const std::string& reason, Told told) {
+void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told) {
   if (leftovers_) leftovers_->uncover();
   if (phase_ != Phase::none) leftovers().cover(as_leftover(std::move(told)));
   id_ = engine_.new_claim_id();
   terms_ = terms;
+  when_busy_ = when_busy;
   reason_ = reason.empty() ? nullptr : std::make_unique<const std::string>(reason);
   number_ = 0;
   least_number_ = 0;
@@ -39,6 +40,8 @@ void Claim::ask(const Terms& terms, const std::string& reason, Told told) {
   renewing_ = false;
   lease_owed_ = false;
   check_again_ = false;
+  downgrade_owed_ = false;
+  asked_until_ = Instant::min();
   backoff_ = {};
   in_doubt_ = false;
   set_phase(Phase::asking);
@@ -46,16 +49,18 @@ void Claim::ask(const Terms& terms, const std::string& reason, Told told) {
 }
 
 /// The claim vanished while it was waiting: somebody removed it, or we were silent for too long. Its place is gone.
-void Claim::ask_again() { ask(terms_, reason_ ? *reason_ : std::string()); }
+void Claim::ask_again() { ask(terms_, when_busy_, reason_ ? *reason_ : std::string()); }
 
 void Claim::send_acquire() {
   timer_.cancel();
   const auto replaces = leftovers_ ? leftovers_->newest() : std::nullopt;
   const spi::ClaimRequest request{.name = name_,
                                   .id = id_,
+                                  .mode = terms_.mode,
                                   .lease = terms_.ttl,
                                   .kind = terms_.kind,
-                                  .when_busy = terms_.when_busy,
+                                  .when_busy = when_busy_,
+                                  .lock_delay = terms_.lock_delay,
                                   .replaces = replaces,
                                   .client = engine_.identity(),
                                   .reason = reason_ ? *reason_ : std::string()};
@@ -89,7 +94,7 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
     case Standing::granted: return become_granted(answer);
     case Standing::waiting: return become_waiting(answer);
     case Standing::absent:
-      if (terms_.when_busy == spi::WhenBusy::wait) {  // not in line and not refused: it expired before we heard of it
+      if (when_busy_ == spi::WhenBusy::wait) {  // not in line and not refused: it expired before we heard of it
         timer_.set(now + next_backoff());
         return;
       }
@@ -130,7 +135,9 @@ void Claim::become_granted(const ClaimAnswer& answer) {
   } else {
     renew_at(renewal_due());
   }
+  const ClaimId granted = id_;
   owner_.claim_granted();
+  if (id_ == granted && phase_ == Phase::granted) note_wish(answer);
 }
 
 // --- keeping --------------------------------------------------------------------------------------------------------
@@ -217,7 +224,48 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   } else {
     renew_at(terms_.kind == LeaseKind::fixed ? Instant::max() : renewal_due());
   }
+  if (downgrade_owed_) send_downgrade({});
+  const ClaimId kept = id_;
   owner_.claim_changed();
+  if (id_ == kept && phase_ == Phase::granted) note_wish(answer);
+}
+
+/// Every answer repeats what was asked, so a wish is known by when it wants to be fulfilled: what differs by less than
+/// a request may take is the same one.
+void Claim::note_wish(const ClaimAnswer& answer) {
+  if (!answer.asked_to_release) return;
+  const Instant until = spi::saturating_add(engine_.loop().now(), answer.asked_to_release->within);
+  const bool known = asked_for() && until <= spi::saturating_add(asked_until_, spi::longest_patience) &&
+                     asked_until_ <= spi::saturating_add(until, spi::longest_patience);
+  if (known) return;
+  asked_until_ = until;
+  owner_.claim_asked_for(*answer.asked_to_release);
+}
+
+void Claim::downgrade(spi::Done<> done) {
+  terms_.mode.kind = ClaimMode::shared;
+  send_downgrade(std::move(done));
+}
+
+void Claim::send_downgrade(spi::Done<> done) {
+  downgrade_owed_ = false;
+  ++in_flight_;
+  auto answered = [this, id = id_, done = std::move(done)](const spi::Result<ClaimAnswer>& answer) mutable {
+    note_contact(spi::was_reached(answer));
+    const bool current = id == id_ && phase_ == Phase::granted;
+    const bool gone = answer.ok() && answer.value().standing == Standing::absent;
+    if (current && !answer.ok()) downgrade_owed_ = true;
+    if (current && gone) lose("the store does not have it any more: it expired or was broken", InStore::no);
+    if (done && !answer.ok()) {
+      done(answer.failure());
+    } else if (done && (gone || !current)) {
+      done(spi::Failure{Errc::lost, "the lock was lost before it could be downgraded"});
+    } else if (done) {
+      done(spi::Nothing{});
+    }
+    landed();
+  };
+  engine_.claims().downgrade({name_, id_, terms_.ttl}, std::move(answered));
 }
 
 void Claim::extend(spi::milliseconds length, spi::Done<> done) {
@@ -256,7 +304,8 @@ void Claim::check(ClaimId id) {
 
 /// Ends a grant that is ours no more.
 void Claim::lose(const std::string& why, InStore in_store) {
-  in_store == InStore::maybe ? drop() : set_phase(Phase::none);
+  const bool may_release = in_store == InStore::maybe && terms_.lock_delay == spi::milliseconds::zero();
+  may_release ? drop() : forget();
   owner_.claim_lost(why);
 }
 
@@ -287,7 +336,7 @@ void Claim::forget() {
 
 /// The store may have heard our last request just now, and then the lease begins again there.
 Leftovers::Leftover Claim::as_leftover(Told told) const {
-  const Duration longest = Duration(terms_.ttl) + 2 * drift_allowance(terms_.ttl);
+  const Duration longest = Duration(terms_.ttl + terms_.lock_delay) + 2 * drift_allowance(terms_.ttl);
   const Instant from = std::max(engine_.loop().now(), lease_.valid_until());
   return {.id = id_,
           .until = engine_.leases_are_sessions() ? Instant::max() : spi::saturating_add(from, longest),

@@ -43,6 +43,8 @@ class Claim {
     virtual void claim_changed() = 0;
     /// Not ours any more: V has passed, or the store says so.
     virtual void claim_lost(const std::string& why) = 0;
+    /// Somebody asks that a granted claim be given back.
+    virtual void claim_asked_for(const ReleaseRequest& request) = 0;
     /// A request of a claim that is not granted failed; it is repeated if `failure` allows it, else the claim is none.
     virtual void claim_failed(const spi::Failure& failure) = 0;
     /// The phase is none, nothing is under way any more, and nothing is left over.
@@ -50,9 +52,10 @@ class Claim {
   };
 
   struct Terms {
+    spi::Mode mode = {};
     spi::milliseconds ttl = {};
+    spi::milliseconds lock_delay = {};
     LeaseKind kind = LeaseKind::renewed;
-    spi::WhenBusy when_busy = spi::WhenBusy::wait;
     friend bool operator==(const Terms&, const Terms&) = default;
   };
   using Told = Leftovers::Told;
@@ -61,7 +64,10 @@ class Claim {
 
   Phase phase() const { return phase_; }
   bool idle() const { return phase_ == Phase::none && in_flight_ == 0 && (!leftovers_ || leftovers_->idle()); }
+  /// It is asked for: under way to the store, or in its line.
+  bool sought() const { return phase_ == Phase::asking || phase_ == Phase::waiting; }
   bool at_risk() const { return at_risk_; }
+  bool asked_for() const { return asked_until_ != spi::Instant::min(); }
   const Terms& terms() const { return terms_; }
   std::uint64_t number() const { return number_; }
   spi::Instant valid_until() const { return lease_.valid_until(); }
@@ -69,9 +75,15 @@ class Claim {
 
   /// Joins the end of the line with a new claim, in place of the present one if there is one. `told` hears what became
   /// of that one.
-  void ask(const Terms& terms, const std::string& reason, Told told = {});
+  void ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told = {});
   /// Gives the claim back, or leaves the line. REQUIRES: phase is not none.
   void leave(Told told = {});
+  /// Lets go without telling the store, which keeps the name closed until the lease, and the lock_delay, have ended.
+  /// REQUIRES: phase is not none.
+  void let_expire() { forget(); }
+  /// Makes a granted exclusive claim shared: for us at once, in the store as soon as it answers. `done` hears whether
+  /// its first answer came; the store is told again after each renewal until it confirms.
+  void downgrade(spi::Done<> done);
   /// Makes the lease of a granted claim last at least `length` from now.
   void extend(spi::milliseconds length, spi::Done<> done);
 
@@ -98,6 +110,8 @@ class Claim {
   void acquire_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& answer);
   void handle_renewal(const spi::Result<spi::ClaimAnswer>& answer);
   void handle_kept(const spi::ClaimAnswer& answer);
+  void note_wish(const spi::ClaimAnswer& answer);
+  void send_downgrade(spi::Done<> done);
 
   void become_waiting(const spi::ClaimAnswer& answer);
   void become_granted(const spi::ClaimAnswer& answer);
@@ -127,6 +141,7 @@ class Claim {
 
   spi::ClaimId id_;
   Terms terms_;
+  spi::WhenBusy when_busy_ = spi::WhenBusy::wait;
   std::unique_ptr<const std::string> reason_;  ///< null if there is none
   std::uint64_t number_ = 0;                   ///< of the grant
   std::uint64_t least_number_ = 0;             ///< that a pushed grant may have
@@ -137,13 +152,15 @@ class Claim {
   spi::Instant acknowledged_sent_at_ = {};  ///< the last one that was answered
   spi::Duration backoff_ = {};
   spi::Instant last_answer_at_ = spi::Instant::min();
+  spi::Instant asked_until_ = spi::Instant::min();  ///< granted: by when somebody wants it back
   std::uint32_t in_flight_ = 0;
   Phase phase_ = Phase::none;
   bool in_doubt_ = false;  ///< asking: the store may have this claim already
   bool at_risk_ = false;
   bool renewing_ = false;
-  bool lease_owed_ = false;   ///< a fixed lease was granted after part of it had run
-  bool check_again_ = false;  ///< a hint came while a request was under way
+  bool lease_owed_ = false;      ///< a fixed lease was granted after part of it had run
+  bool check_again_ = false;     ///< a hint came while a request was under way
+  bool downgrade_owed_ = false;  ///< the store may still think it is exclusive
   std::optional<spi::Expectation> expectation_;
   std::unique_ptr<Leftovers> leftovers_;  ///< made when first needed: most locks are held for long, and have none
 };

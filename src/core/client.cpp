@@ -1,5 +1,8 @@
 #include "holdfast/client.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "core/client_core.hpp"
@@ -37,13 +40,38 @@ Health Client::health() const { return core_->health(); }
 
 std::vector<LockStatus> Client::list(std::string_view prefix) const { return core_->list(prefix); }
 
-std::optional<LockStatus> Client::show(const LockName& name) const {
+std::optional<LockStatus> Client::show(const LockName& name, LockKind kind) const {
   for (LockStatus& lock : core_->list(name.text())) {
-    if (lock.name == name.text()) return std::move(lock);
+    if (lock.name == name.text() && lock.kind == kind) return std::move(lock);
   }
   return std::nullopt;
 }
 
-bool Client::evict(const LockName& name) { return core_->evict(name); }
+std::size_t Client::ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind) {
+  return core_->ask_to_release(name, kind, request);
+}
+
+bool Client::evict(const LockName& name, LockKind kind) { return core_->evict(name, kind) > 0; }
+
+Revoked Client::revoke(const LockName& name, const ReleaseRequest& request, LockKind kind, std::stop_token stop) {
+  // Whoever is granted later has a larger number.
+  const auto asked = show(name, kind);
+  if (!asked || asked->holders.empty()) return Revoked::not_held;
+  if (ask_to_release(name, request, kind) == 0) return Revoked::let_go;
+
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto deadline = now() + request.within;
+  std::chrono::milliseconds pause(5);
+  for (;;) {
+    const auto current = show(name, kind);
+    const auto was_asked = [&](const ClaimStatus& holder) { return holder.number <= asked->number; };
+    if (!current || std::ranges::none_of(current->holders, was_asked)) return Revoked::let_go;
+    if (now() >= deadline) break;
+    if (stop.stop_requested()) throw Error(Errc::cancelled, "revoking lock '" + name.text() + "': cancelled");
+    std::this_thread::sleep_until(std::min(deadline, now() + pause));
+    pause = std::min(pause * 2, std::chrono::milliseconds(100));
+  }
+  return core_->evict(name, kind, asked->number) > 0 ? Revoked::evicted : Revoked::let_go;
+}
 
 }  // namespace holdfast

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "core/identity.hpp"
+#include "core/parts.hpp"
+#include "core/perform.hpp"
+#include "spi/part_name.hpp"
 #include "spi/url.hpp"
 
 namespace holdfast::core {
@@ -16,8 +18,6 @@ using spi::Instant;
 using Section = Monitor::Section;
 
 namespace {
-
-constexpr auto pause_between_contacts = std::chrono::milliseconds(20);
 
 ClientOptions checked(ClientOptions options) {
   constexpr std::size_t max_bytes = 256;
@@ -119,36 +119,45 @@ void ClientCore::check_open() {
 
 // --- acquiring ------------------------------------------------------------------------------------------------------
 
-spi::Result<Hold> ClientCore::acquire(Cell& cell, const LockOptions& options, spi::WhenBusy when_busy, Duration wait,
-                                      const std::stop_token& stop) {
+namespace {
+
+Failure cancelled(const Cell& cell) { return {Errc::cancelled, "lock '" + cell.name().text() + "': cancelled"}; }
+
+Instant deadline_after(Duration wait) {
+  return wait == Duration::max() ? Instant::max() : spi::saturating_add(spi::BootClock::now(), wait);
+}
+
+}  // namespace
+
+spi::Result<Hold> ClientCore::acquire(Cell& cell, const Wish& wish, const std::stop_token& stop) {
   check_not_forked();
-  if (stop.stop_requested()) return Failure{Errc::cancelled, "lock '" + cell.name().text() + "': cancelled"};
+  if (stop.stop_requested()) return cancelled(cell);
 
   Monitor::Waiter waiter;
   std::optional<Request::Answer> answer;
-  const Instant deadline = wait == Duration::max() ? Instant::max() : spi::saturating_add(spi::BootClock::now(), wait);
-  Request request(options, when_busy, deadline, [&](Request::Answer its_answer) {
+  auto on_answer = [&](Request::Answer its_answer) {
     answer = std::move(its_answer);
     monitor_.complete(waiter);
-  });
+  };
+  Request request(wish.options, wish.when_busy, deadline_after(wish.wait), on_answer, wish.mode);
 
   bool stopped = false;  // under the monitor
   auto on_stop = [&] {
     const Section section(monitor_);
     stopped = true;
-    cell.cancel(request, Failure{Errc::cancelled, "lock '" + cell.name().text() + "': cancelled"});
+    cell.cancel(request, cancelled(cell));
   };
   // Outside the monitor: its construction may run on_stop at once, its destruction may wait for it.
   std::optional<std::stop_callback<decltype(on_stop)>> stop_callback;
   if (stop.stop_possible()) stop_callback.emplace(stop, on_stop);
   {
     Section section(monitor_);
-    if (stopped) return Failure{Errc::cancelled, "lock '" + cell.name().text() + "': cancelled"};
+    if (stopped) return cancelled(cell);
     cell.enter(request);
     section.wait(waiter);
   }
   if (!answer->ok()) return std::move(answer->failure());
-  return Hold(shared_from_this(), std::move(answer->value()));
+  return hold_of(std::move(answer->value()));
 }
 
 /// Owns itself until its callback has been called.
@@ -162,21 +171,21 @@ struct ClientCore::AsyncAcquire {
     }
   };
 
-  AsyncAcquire(std::shared_ptr<ClientCore> its_core, Cell& its_cell, const LockOptions& how,
-               std::function<void(std::error_code, Hold)> its_callback)
+  AsyncAcquire(std::shared_ptr<ClientCore> its_core, Cell& its_cell, const Wish& wish, AcquireCallback its_callback)
       : core(std::move(its_core)),
         cell(its_cell),
-        options(how),
+        options(wish.options),
         callback(std::move(its_callback)),
-        request(options, spi::WhenBusy::wait, Instant::max(),
-                [this](Request::Answer answer) { answered(std::move(answer)); }) {}
+        request(
+            options, wish.when_busy, deadline_after(wish.wait),
+            [this](Request::Answer answer) { answered(std::move(answer)); }, wish.mode) {}
 
   /// Under the monitor. The rest is the user's side: their callback, and a stop_callback that may have to be awaited.
   void answered(Request::Answer answer) {
     core->run([self = std::move(itself), answer = std::move(answer)]() mutable {
       self->stop_callback.reset();
       self->core->let_go_of(self->cell);
-      if (answer.ok()) return self->callback({}, Hold(self->core, std::move(answer.value())));
+      if (answer.ok()) return self->callback({}, self->core->hold_of(std::move(answer.value())));
       self->callback(answer.failure().code, Hold());
     });
   }
@@ -184,17 +193,16 @@ struct ClientCore::AsyncAcquire {
   const std::shared_ptr<ClientCore> core;
   Cell& cell;
   const LockOptions options;
-  const std::function<void(std::error_code, Hold)> callback;
+  const AcquireCallback callback;
   Request request;
   std::unique_ptr<AsyncAcquire> itself;
   bool stopped = false;  ///< under the monitor
   std::optional<std::stop_callback<OnStop>> stop_callback;
 };
 
-void ClientCore::async_acquire(Cell& cell, const LockOptions& options,
-                               std::function<void(std::error_code, Hold)> callback, std::stop_token stop) {
+void ClientCore::async_acquire(Cell& cell, const Wish& wish, AcquireCallback callback, std::stop_token stop) {
   check_open();
-  auto acquire = std::make_unique<AsyncAcquire>(shared_from_this(), cell, options, std::move(callback));
+  auto acquire = std::make_unique<AsyncAcquire>(shared_from_this(), cell, wish, std::move(callback));
   if (stop.stop_possible()) acquire->stop_callback.emplace(std::move(stop), AsyncAcquire::OnStop{acquire.get()});
   const Section section(monitor_);
   if (engine_.closing()) throw Error(Errc::closed, "lock '" + cell.name().text() + "': the client is closed");
@@ -230,19 +238,66 @@ void ClientCore::release_without_waiting(HoldRecord& hold) noexcept {
   if (hold.cell() != nullptr) hold.cell()->release(hold);
 }
 
-void ClientCore::extend(HoldRecord& hold, Duration length) {
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(length);
-  const auto extended = ask_store<spi::Nothing>([&](spi::Done<> done) {
-    if (hold.cell() != nullptr) return hold.cell()->extend(hold, milliseconds, std::move(done));
-    const bool lost = hold.state_at(monitor_.now()) == HoldState::lost;
-    done(Failure{lost ? Errc::lost : Errc::not_held, "there is nothing to extend"});
+void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold,
+                               std::function<void(std::error_code, Released)> callback) {
+  inside([&] {
+    auto expectation = std::make_unique<spi::Expectation>(monitor_, spi::Expectation::Of::user);
+    auto told = [this, hold, callback = std::move(callback),
+                 expectation = std::move(expectation)](Released outcome) mutable {
+      if (outcome == Released::not_held && hold->state_at(monitor_.now()) != HoldState::released)
+        hold->was_lost_before();
+      run([callback = std::move(callback), outcome] { callback({}, outcome); });
+    };
+    hold->cell() != nullptr ? hold->cell()->release(*hold, std::move(told)) : told(Released::not_held);
   });
-  if (!extended.ok()) throw Error(extended.failure().code, extended.failure().detail);
 }
 
-Cell& ClientCore::keep_cell(const LockName& name) {
+namespace {
+
+/// What a hold's cell answers to `start`.
+template <class Start>
+Operation<spi::Nothing> ask_cell_of(Caller& caller, std::shared_ptr<HoldRecord> hold, Start start) {
+  if (hold->cell() == nullptr) {
+    const bool lost = hold->state_at(caller.engine().loop().now()) == HoldState::lost;
+    co_return Failure{lost ? Errc::lost : Errc::not_held, "it is not held any more"};
+  }
+  auto answer =
+      co_await answer_of<spi::Nothing>([&](spi::Done<> done) { start(*hold->cell(), *hold, std::move(done)); });
+  co_return answer;
+}
+
+auto extending_by(Duration length) {
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(length);
+  return [milliseconds](Cell& cell, HoldRecord& hold, spi::Done<> done) {
+    cell.extend(hold, milliseconds, std::move(done));
+  };
+}
+
+}  // namespace
+
+void ClientCore::extend(const std::shared_ptr<HoldRecord>& hold, Duration length) {
+  auto extended = perform<spi::Nothing>(
+      Duration::max(), {}, [&](Caller& caller) { return ask_cell_of(caller, hold, extending_by(length)); });
+  value_or_throw(std::move(extended), "extending lock '" + hold->name->text() + "'");
+}
+
+void ClientCore::async_extend(const std::shared_ptr<HoldRecord>& hold, Duration length,
+                              std::function<void(std::error_code)> callback) {
+  async_perform<spi::Nothing>(
+      {}, [&](Caller& caller) { return ask_cell_of(caller, hold, extending_by(length)); },
+      heard_by(std::move(callback)));
+}
+
+void ClientCore::downgrade(const std::shared_ptr<HoldRecord>& hold) {
+  auto start = [](Cell& cell, HoldRecord& its_hold, spi::Done<> done) { cell.downgrade(its_hold, std::move(done)); };
+  auto downgraded =
+      perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) { return ask_cell_of(caller, hold, start); });
+  value_or_throw(std::move(downgraded), "downgrading lock '" + hold->name->text() + "'");
+}
+
+Cell& ClientCore::keep_cell(const LockName& name, LockKind kind) {
   return inside([&]() -> Cell& {
-    Cell& cell = engine_.cell(name);
+    Cell& cell = engine_.cell(name, kind);
     cell.keep();
     return cell;
   });
@@ -256,58 +311,60 @@ void ClientCore::let_go_of(Cell& cell) noexcept {
 
 // --- asking the store -----------------------------------------------------------------------------------------------
 
-template <class T, class Start>
-spi::Result<T> ClientCore::ask_store(Start&& start) {
-  check_not_forked();
-  Monitor::Waiter waiter;
-  std::optional<spi::Result<T>> answer;
-  {
-    Section section(monitor_);
-    if (engine_.closing()) return Failure{Errc::closed, "the client is closed"};
-    std::optional<spi::Expectation> expectation(std::in_place, monitor_, spi::Expectation::Of::user);
-    start(spi::Done<T>([&](spi::Result<T> its_answer) {
-      answer = std::move(its_answer);
-      expectation.reset();
-      monitor_.complete(waiter);
-    }));
-    section.wait(waiter);
-  }
-  return std::move(*answer);
+namespace {
+
+/// Where the store keeps a thing of this kind: only locks and semaphores are the store's own.
+LockName stored_name(const LockName& name, LockKind kind) {
+  return kind == LockKind::election ? spi::PartName::of(name, election_part) : name;
 }
 
+LockKind stored_kind(LockKind kind) { return kind == LockKind::semaphore ? LockKind::semaphore : LockKind::lock; }
+
+}  // namespace
+
 template <class T, class Start>
-spi::Result<T> ClientCore::ask_until_contact(Start&& start) {
-  const auto deadline = saturating_add(spi::BootClock::now(), detail::saturated(options_.connect_timeout));
-  for (;;) {
-    auto answer = ask_store<T>(start);
-    const bool contacted = inside([&] {
-      const bool before = engine_.contacted();
-      engine_.contact(spi::was_reached(answer));
-      return before;
-    });
-    if (answer.ok() || answer.failure().code != Errc::unreachable) return answer;
-    if (contacted || spi::BootClock::now() >= deadline) return answer;
-    std::this_thread::sleep_for(pause_between_contacts);
-  }
+spi::Result<T> ClientCore::administer(Effect effect, Start start) {
+  return perform<T>(Duration::max(), {}, [&](Caller& caller) {
+    return ask<T>(caller, Persistence::until_contact, effect,
+                  [&](spi::Done<T> done) { start(engine_.backend().administration(), std::move(done)); });
+  });
 }
 
 std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
-  auto locks = ask_until_contact<std::vector<LockStatus>>(
-      [&](auto done) { engine_.backend().administration().list(prefix, std::move(done)); });
-  if (!locks.ok()) throw Error(locks.failure().code, "listing the locks: " + locks.failure().detail);
-  return std::move(locks.value());
+  using Locks = std::vector<LockStatus>;
+  auto locks = value_or_throw(
+      administer<Locks>(Effect::none, [&](auto& store, auto done) { store.list(prefix, std::move(done)); }),
+      "listing the locks");
+  std::erase_if(locks, [](LockStatus& lock) {
+    const auto [name, part] = spi::PartName::split(lock.name);
+    if (part.empty()) return false;
+    if (part != election_part) return true;
+    lock.kind = LockKind::election;
+    lock.name = std::string(name);
+    return false;
+  });
+  return locks;
 }
 
-bool ClientCore::evict(const LockName& name) {
-  const auto evicted = ask_until_contact<std::size_t>(
-      [&](auto done) { engine_.backend().administration().evict(name, std::move(done)); });
-  if (!evicted.ok())
-    throw Error(evicted.failure().code, "breaking lock '" + name.text() + "': " + evicted.failure().detail);
-  return evicted.value() > 0;
+std::size_t ClientCore::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
+  const LockName stored = stored_name(name, kind);
+  auto evicted = administer<std::size_t>(
+      Effect::once, [&](auto& store, auto done) { store.evict(stored, stored_kind(kind), up_to, std::move(done)); });
+  return value_or_throw(std::move(evicted), "breaking lock '" + name.text() + "'");
 }
 
-StoreTraits ClientCore::traits() {
-  return inside([&] { return engine_.backend().traits(); });
+std::size_t ClientCore::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request) {
+  const LockName stored = stored_name(name, kind);
+  auto asked = administer<std::size_t>(Effect::once, [&](auto& store, auto done) {
+    store.ask_to_release(stored, stored_kind(kind), request, std::move(done));
+  });
+  return value_or_throw(std::move(asked), "asking for the release of lock '" + name.text() + "'");
+}
+
+bool ClientCore::resize(const LockName& name, std::uint32_t total) {
+  auto resized =
+      administer<bool>(Effect::once, [&](auto& store, auto done) { store.resize(name, total, std::move(done)); });
+  return value_or_throw(std::move(resized), "resizing semaphore '" + name.text() + "'");
 }
 
 Health ClientCore::health() {

@@ -11,13 +11,17 @@
 #include "core/fork.hpp"
 #include "core/monitor.hpp"
 #include "core/workers.hpp"
+#include "holdfast/async.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/options.hpp"
 
 namespace holdfast::core {
 
+enum class Effect;
+
 /// A client of a real program: the engine, the monitor it runs under, and the doors through which threads come in.
-/// All waiting calls go through one door, acquire(); all its relatives are a few lines over it.
+/// Calls that wait for a lock go through acquire() or async_acquire(); whatever takes several steps goes through
+/// perform() or async_perform().
 /// Thread-safe. Throws Errc::forked from every door in a forked child.
 class ClientCore final : public std::enable_shared_from_this<ClientCore>, public UserSide {
  public:
@@ -26,22 +30,44 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
   void close() noexcept;
 
-  /// Blocks until the lock is held, or until why not is known. `wait` is Duration::max() for ever.
-  spi::Result<Hold> acquire(Cell& cell, const LockOptions& options, spi::WhenBusy when_busy, spi::Duration wait,
-                            const std::stop_token& stop);
-  void async_acquire(Cell& cell, const LockOptions& options, std::function<void(std::error_code, Hold)> callback,
-                     std::stop_token stop);
+  /// How a lock is asked for.
+  struct Wish {
+    const LockOptions& options;
+    spi::Mode mode = {};
+    spi::WhenBusy when_busy = spi::WhenBusy::wait;
+    spi::Duration wait = spi::Duration::max();  ///< max: for ever
+  };
+  /// Blocks until the lock is held, or until why not is known.
+  spi::Result<Hold> acquire(Cell& cell, const Wish& wish, const std::stop_token& stop);
+  void async_acquire(Cell& cell, const Wish& wish, AcquireCallback callback, std::stop_token stop);
+  Hold hold_of(std::shared_ptr<HoldRecord> record) { return {shared_from_this(), std::move(record)}; }
+  static std::shared_ptr<HoldRecord> record_of(const Hold& hold) { return hold.record_; }
+
+  /// Blocks until the operation that `make` makes for its caller has ended.
+  template <class T, class Make>
+  spi::Result<T> perform(spi::Duration wait, const std::stop_token& stop, Make make);
+  /// Returns at once; `heard` is called on the user's side.
+  template <class T, class Make, class Heard>
+  void async_perform(std::stop_token stop, Make make, Heard heard);
 
   Released release(HoldRecord& hold);
   void release_without_waiting(HoldRecord& hold) noexcept;
-  void extend(HoldRecord& hold, spi::Duration length);
+  void async_release(const std::shared_ptr<HoldRecord>& hold, std::function<void(std::error_code, Released)> callback);
+  void extend(const std::shared_ptr<HoldRecord>& hold, spi::Duration length);
+  void async_extend(const std::shared_ptr<HoldRecord>& hold, spi::Duration length,
+                    std::function<void(std::error_code)> callback);
+  void downgrade(const std::shared_ptr<HoldRecord>& hold);
 
-  Cell& keep_cell(const LockName& name);
+  Cell& keep_cell(const LockName& name, LockKind kind);
   void let_go_of(Cell& cell) noexcept;
 
+  /// With the names and kinds that users know.
   std::vector<LockStatus> list(std::string_view prefix);
-  bool evict(const LockName& name);
-  StoreTraits traits();
+  std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to = spi::Administration::all);
+  std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request);
+  /// False if nobody holds or waits.
+  bool resize(const LockName& name, std::uint32_t total);
+  const StoreTraits& traits() const { return engine_.traits(); }
   Health health();
   const ClientIdentity& identity() const { return *engine_.identity(); }
 
@@ -65,13 +91,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
  private:
   struct AsyncAcquire;
+  template <class T, class Heard>
+  struct AsyncOperation;
 
-  /// Blocks until the store has answered a request that `start` makes.
   template <class T, class Start>
-  spi::Result<T> ask_store(Start&& start);
-  /// The same for questions to the store: they count as contact, and the first contact may take the connect_timeout.
-  template <class T, class Start>
-  spi::Result<T> ask_until_contact(Start&& start);
+  spi::Result<T> administer(Effect effect, Start start);
 
   const std::uint64_t born_in_ = fork_generation();
   const ClientOptions options_;

@@ -19,24 +19,34 @@ Engine::~Engine() = default;
 
 void Engine::attach(std::unique_ptr<spi::Backend> backend) {
   backend_ = std::move(backend);
-  leases_are_sessions_ = backend_->traits().lease_scope == StoreTraits::LeaseScope::session;
+  traits_ = backend_->traits();
 }
 
-Cell* Engine::find(const LockName& name) {
-  const auto found = cells_.find(name.text());
-  return found == cells_.end() ? nullptr : found->second.get();
+Cell* Engine::find(const Cells& cells, const LockName& name) {
+  const auto found = cells.find(name.text());
+  return found == cells.end() ? nullptr : found->second.get();
 }
 
-Cell& Engine::cell(const LockName& name) {
-  if (Cell* existing = find(name)) return *existing;
-  auto made = std::make_unique<Cell>(*this, name);
+Cell& Engine::cell(const LockName& name, LockKind kind) {
+  Cells& known = cells(kind);
+  if (Cell* existing = find(known, name)) return *existing;
+  auto made = std::make_unique<Cell>(*this, name, kind);
   const std::string_view key = made->name().text();
-  return *cells_.emplace(key, std::move(made)).first->second;
+  return *known.emplace(key, std::move(made)).first->second;
 }
 
 void Engine::forget(Cell& cell) {
   // The key is a view into the cell: taken out of the map first, destroyed afterwards.
-  const auto gone = cells_.extract(cell.name().text());
+  const auto gone = cells(cell.kind).extract(cell.name().text());
+}
+
+std::vector<Cell*> Engine::all_cells() const {
+  std::vector<Cell*> all;
+  all.reserve(locks_.size() + semaphores_.size());
+  for (const Cells* cells : {&locks_, &semaphores_}) {
+    for (const auto& [name, cell] : *cells) all.push_back(cell.get());
+  }
+  return all;
 }
 
 void Engine::cell_closed() {
@@ -44,11 +54,15 @@ void Engine::cell_closed() {
 }
 
 void Engine::granted(const LockName& name, spi::ClaimId id, const spi::ClaimAnswer& answer) {
-  if (Cell* cell = find(name)) cell->granted(id, answer);
+  for (const Cells* cells : {&locks_, &semaphores_}) {
+    if (Cell* cell = find(*cells, name)) cell->granted(id, answer);
+  }
 }
 
 void Engine::check(const LockName& name, spi::ClaimId id) {
-  if (Cell* cell = find(name)) cell->check(id);
+  for (const Cells* cells : {&locks_, &semaphores_}) {
+    if (Cell* cell = find(*cells, name)) cell->check(id);
+  }
 }
 
 void Engine::contact(bool good) {
@@ -68,9 +82,9 @@ Health Engine::health() const {
                 .renewals = counters_.renewals,
                 .failed_renewals = counters_.failed_renewals,
                 .lost = counters_.lost};
-  for (const auto& [name, cell] : cells_) {
-    if (cell->held()) ++health.holds;
-    if (cell->at_risk()) ++health.at_risk;
+  for (const Cell* cell : all_cells()) {
+    health.holds += cell->holds();
+    health.at_risk += cell->holds_at_risk();
     health.waiting += cell->waiting();
   }
   return health;
@@ -87,10 +101,11 @@ void Engine::close(Duration patience, spi::Task done) {
   close_timer_ = std::make_unique<spi::Timer>(loop_, [this] { backend_closing_ ? finish_closing() : close_backend(); });
   close_timer_->set(spi::saturating_add(loop_.now(), patience));
 
-  std::vector<Cell*> busy;
-  for (const auto& [name, cell] : cells_) {
-    if (!cell->idle()) busy.push_back(cell.get());
+  for (Caller* caller = callers_.first(); caller != nullptr; caller = callers_.next(*caller)) {
+    caller->interrupt({Errc::closed, "the client is closed"});
   }
+  std::vector<Cell*> busy = all_cells();
+  std::erase_if(busy, [](const Cell* cell) { return cell->idle(); });
   cells_to_close_ = busy.size();
   for (Cell* cell : busy) cell->close();
   if (busy.empty()) close_backend();
@@ -99,9 +114,7 @@ void Engine::close(Duration patience, spi::Task done) {
 void Engine::close_backend() {
   cells_to_close_ = 0;
   backend_closing_ = true;
-  std::vector<Cell*> left;
-  for (const auto& [name, cell] : cells_) left.push_back(cell.get());
-  for (Cell* cell : left) cell->abandon();
+  for (Cell* cell : all_cells()) cell->abandon();
   close_timer_->set(loop_.now() + spi::longest_patience);
   backend_->close([this](const spi::Result<>&) { finish_closing(); });
 }

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "core/caller.hpp"
 #include "core/cell.hpp"
 #include "core/keeper.hpp"
 #include "core/random.hpp"
@@ -35,8 +37,9 @@ class Engine final : public spi::ClaimEvents {
   /// REQUIRES: called once, before anything else. (The backend needs the engine first: it tells it of events.)
   void attach(std::unique_ptr<spi::Backend> backend);
 
-  /// The cell of `name`, made if there is none. Forgotten when it has nothing to do and nobody keep()s it.
-  Cell& cell(const LockName& name);
+  /// The cell of a lock or a semaphore, made if there is none. Forgotten when it has nothing to do and nobody keep()s
+  /// it.
+  Cell& cell(const LockName& name, LockKind kind = LockKind::lock);
   /// Destroys a cell. REQUIRES: it is idle, and nobody keeps it.
   void forget(Cell& cell);
   /// A cell has done what its close() had to do.
@@ -51,11 +54,15 @@ class Engine final : public spi::ClaimEvents {
   bool contacted() const { return contact_ != Health::Contact::never; }
   Health health() const;
 
+  /// Those who wait for operations now.
+  IntrusiveList<Caller>& callers() { return callers_; }
+
   spi::Loop& loop() { return loop_; }
   spi::Claims& claims() { return backend_->claims(); }
   spi::Backend& backend() { return *backend_; }
+  const StoreTraits& traits() const { return traits_; }
   /// Whether all claims of this client live and die together.
-  bool leases_are_sessions() const { return leases_are_sessions_; }
+  bool leases_are_sessions() const { return traits_.lease_scope == StoreTraits::LeaseScope::session; }
   UserSide& user() { return user_; }
   Keeper& keeper() { return keeper_; }
   const EngineOptions& options() const { return options_; }
@@ -73,14 +80,18 @@ class Engine final : public spi::ClaimEvents {
   };
   Counters& counters() { return counters_; }
   /// Cells that exist: 0 when nothing is going on and nobody keeps a mutex.
-  std::size_t cells() const { return cells_.size(); }
+  std::size_t cells() const { return locks_.size() + semaphores_.size(); }
 
   // spi::ClaimEvents
   void granted(const LockName& name, spi::ClaimId id, const spi::ClaimAnswer& answer) override;
   void check(const LockName& name, spi::ClaimId id) override;
 
  private:
-  Cell* find(const LockName& name);
+  using Cells = std::unordered_map<std::string_view, std::unique_ptr<Cell>>;  ///< by the name that the cell holds
+
+  Cells& cells(LockKind kind) { return kind == LockKind::semaphore ? semaphores_ : locks_; }
+  static Cell* find(const Cells& cells, const LockName& name);
+  std::vector<Cell*> all_cells() const;
   void close_backend();
   void finish_closing();
 
@@ -91,8 +102,10 @@ class Engine final : public spi::ClaimEvents {
   Random random_;
   Keeper keeper_;
   std::unique_ptr<spi::Backend> backend_;
-  bool leases_are_sessions_ = false;
-  std::unordered_map<std::string_view, std::unique_ptr<Cell>> cells_;  ///< by the name that the cell holds
+  StoreTraits traits_;
+  Cells locks_;
+  Cells semaphores_;
+  IntrusiveList<Caller> callers_;
   Counters counters_;
   Health::Contact contact_ = Health::Contact::never;
   spi::Instant last_contact_ = {};

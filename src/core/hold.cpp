@@ -8,7 +8,11 @@
 namespace holdfast {
 namespace {
 
-constexpr std::chrono::nanoseconds longest_extension = LockOptions::max_ttl;
+void check_extension(std::chrono::nanoseconds duration) {
+  constexpr std::chrono::nanoseconds longest = LockOptions::max_ttl;
+  if (duration > std::chrono::nanoseconds::zero() && duration <= longest) return;
+  throw Error(Errc::invalid_argument, "a lease can be extended by more than zero and at most 30 days");
+}
 
 }  // namespace
 
@@ -38,6 +42,10 @@ const LockName& Hold::name() const { return *record().name; }
 
 Token Hold::token() const { return record().token; }
 
+ClaimMode Hold::mode() const { return record().mode(); }
+
+std::uint32_t Hold::permits() const { return record().permits; }
+
 HoldState Hold::state() const {
   core::HoldRecord& mine = record();
   if (core_->forked()) return HoldState::lost;
@@ -66,6 +74,11 @@ void Hold::on_change(Callback callback) {
   core_->inside([&] { mine.on_change(std::move(callback), *core_); });
 }
 
+void Hold::on_release_request(std::function<void(const ReleaseRequest&)> callback) {
+  core::HoldRecord& mine = record();
+  core_->inside([&] { mine.on_release_request(std::move(callback), *core_); });
+}
+
 int Hold::lost_fd() const {
   core::HoldRecord& mine = record();
   const int descriptor = core_->inside([&] { return mine.lost_fd(); });
@@ -78,12 +91,26 @@ Released Hold::release() {
   return core_->release(mine);
 }
 
+void Hold::async_release(std::function<void(std::error_code, Released)> callback) {
+  static_cast<void>(record());
+  core_->async_release(record_, std::move(callback));
+}
+
 void Hold::extend_by(std::chrono::nanoseconds duration) {
-  if (duration <= std::chrono::nanoseconds::zero() || duration > longest_extension) {
-    throw Error(Errc::invalid_argument, "a lease can be extended by more than zero and at most 30 days");
-  }
-  core::HoldRecord& mine = record();
-  core_->extend(mine, duration);
+  check_extension(duration);
+  static_cast<void>(record());
+  core_->extend(record_, duration);
+}
+
+void Hold::async_extend_by(std::chrono::nanoseconds duration, std::function<void(std::error_code)> callback) {
+  check_extension(duration);
+  static_cast<void>(record());
+  core_->async_extend(record_, duration, std::move(callback));
+}
+
+void Hold::downgrade() {
+  static_cast<void>(record());
+  core_->downgrade(record_);
 }
 
 }  // namespace holdfast

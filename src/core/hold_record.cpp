@@ -3,8 +3,10 @@
 #include <sys/eventfd.h>
 
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "core/tenure.hpp"
 #include "spi/file_descriptor.hpp"
 
 namespace holdfast::core {
@@ -13,38 +15,54 @@ namespace {
 
 bool is_live(HoldState state) { return state == HoldState::held || state == HoldState::at_risk; }
 
-/// Calls a user's callback with one state at a time and never with an older one after a newer one, although several
-/// threads may want to. Not under the monitor, and so with a mutex of its own.
+/// Calls a user's callback with one piece of news at a time and never with an older one after a newer one, although
+/// several threads may want to. Not under the monitor, and so with a mutex of its own.
+template <class News>
 class Listener {
  public:
-  explicit Listener(std::function<void(HoldState)> callback) : callback_(std::move(callback)) {}
+  explicit Listener(std::function<void(News)> callback) : callback_(std::move(callback)) {}
 
-  void call(std::uint64_t sequence, HoldState state) {
+  void call(std::uint64_t sequence, News news) {
     const std::scoped_lock lock(mutex_);
     if (sequence <= last_) return;
     last_ = sequence;
-    callback_(state);
+    callback_(news);
   }
 
  private:
   std::mutex mutex_;
   std::uint64_t last_ = 0;
-  const std::function<void(HoldState)> callback_;
+  const std::function<void(News)> callback_;
 };
+
+template <class News>
+std::shared_ptr<Listener<News>> listener_for(std::function<void(News)> callback) {
+  return callback ? std::make_shared<Listener<News>>(std::move(callback)) : nullptr;
+}
 
 }  // namespace
 
 struct HoldRecord::Signals {
   std::stop_source stop;
-  std::shared_ptr<Listener> listener;
+  std::shared_ptr<Listener<HoldState>> listener;
+  std::shared_ptr<Listener<const ReleaseRequest&>> wish_listener;
+  std::optional<ReleaseRequest> wish;
   std::uint64_t told = 0;
   spi::FileDescriptor lost_fd;
 };
 
-HoldRecord::HoldRecord(Cell& cell, std::shared_ptr<const LockName> its_name, Token its_token)
-    : name(std::move(its_name)), token(its_token), cell_(&cell) {}
+HoldRecord::HoldRecord(Tenure& tenure, std::shared_ptr<const LockName> its_name, Token its_token,
+                       const spi::Mode& its_mode)
+    : name(std::move(its_name)), token(its_token), permits(its_mode.permits), mode_(its_mode.kind), tenure_(&tenure) {}
 
 HoldRecord::~HoldRecord() = default;
+
+Cell* HoldRecord::cell() const { return tenure_ != nullptr ? &tenure_->cell() : nullptr; }
+
+void HoldRecord::end_at(spi::Instant instant, spi::Loop& loop, spi::Timer::OnDue on_due) {
+  end_timer_ = std::make_unique<spi::Timer>(loop, std::move(on_due));
+  end_timer_->set(instant);
+}
 
 HoldState HoldRecord::state_at(spi::Instant now) {
   HoldState state = state_.load(std::memory_order_acquire);
@@ -57,13 +75,14 @@ HoldState HoldRecord::state_at(spi::Instant now) {
 void HoldRecord::set_at_risk(bool at_risk, UserSide& user) {
   const HoldState state = at_risk ? HoldState::at_risk : HoldState::held;
   HoldState before = at_risk ? HoldState::held : HoldState::at_risk;
-  const bool changed = cell_ != nullptr && state_.compare_exchange_strong(before, state, std::memory_order_acq_rel);
+  const bool changed = tenure_ != nullptr && state_.compare_exchange_strong(before, state, std::memory_order_acq_rel);
   if (changed) tell(state, user);
 }
 
 void HoldRecord::end(HoldState last, UserSide& user) {
-  if (cell_ == nullptr) return;
-  cell_ = nullptr;
+  if (tenure_ == nullptr) return;
+  tenure_ = nullptr;
+  end_timer_.reset();
   state_.store(last, std::memory_order_release);
   if (last == HoldState::lost) tell(last, user);
 }
@@ -71,8 +90,20 @@ void HoldRecord::end(HoldState last, UserSide& user) {
 std::stop_token HoldRecord::stop_token() { return signals().stop.get_token(); }
 
 void HoldRecord::on_change(std::function<void(HoldState)> callback, UserSide& user) {
-  signals().listener = callback ? std::make_shared<Listener>(std::move(callback)) : nullptr;
+  signals().listener = listener_for(std::move(callback));
   if (state_.load(std::memory_order_relaxed) == HoldState::lost) tell(HoldState::lost, user);
+}
+
+void HoldRecord::on_release_request(std::function<void(const ReleaseRequest&)> callback, UserSide& user) {
+  signals().wish_listener = listener_for(std::move(callback));
+  if (signals_->wish) asked_for(*std::exchange(signals_->wish, std::nullopt), user);
+}
+
+void HoldRecord::asked_for(const ReleaseRequest& request, UserSide& user) {
+  Signals& mine = signals();
+  mine.wish = request;
+  if (!mine.wish_listener) return;
+  user.run([listener = mine.wish_listener, sequence = ++mine.told, request] { listener->call(sequence, request); });
 }
 
 int HoldRecord::lost_fd() {

@@ -30,6 +30,8 @@ class IntrusiveList {
   bool empty() const { return first_ == nullptr; }
   std::size_t size() const { return size_; }
   T& front() const { return *first_; }
+  /// Null if it is empty.
+  T* first() const { return first_; }
   T* next(const T& item) const { return node(item).next_; }
 
   void push_back(T& item) {

@@ -14,25 +14,40 @@ void check(const LockOptions& options) {
   if (options.max_hold < std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "max_hold must not be negative; zero means no limit");
   }
+  if (options.lock_delay < std::chrono::milliseconds::zero() || options.lock_delay > LockOptions::max_ttl) {
+    throw Error(Errc::invalid_argument, "a lock_delay must be from zero to 30 days");
+  }
   if (options.reason.size() > max_reason_bytes) {
     throw Error(Errc::invalid_argument, "a reason has more than 1,024 bytes; shorten it");
   }
 }
 
-std::optional<Hold> try_acquire(const CellHandle& handle, const LockOptions& options, spi::Duration wait,
-                                const std::stop_token& stop) {
-  const auto when_busy = wait > spi::Duration::zero() ? spi::WhenBusy::wait : spi::WhenBusy::refuse;
+Patience patience_for(spi::Duration wait) {
+  if (wait > spi::Duration::zero()) return {spi::WhenBusy::wait, wait};
   // A call that will not wait has no deadline either: the store answers, or the connection fails, soon.
-  const auto limit = when_busy == spi::WhenBusy::wait ? wait : spi::Duration::max();
-  auto answer = handle.core().acquire(handle.cell(), options, when_busy, limit, stop);
+  return {spi::WhenBusy::refuse, spi::Duration::max()};
+}
+
+ClientCore::Wish wish_within(const LockOptions& options, spi::Duration wait, const spi::Mode& mode) {
+  const auto [when_busy, limit] = patience_for(wait);
+  return {.options = options, .mode = mode, .when_busy = when_busy, .wait = limit};
+}
+
+void check_wait(const LockName& name, spi::Duration wait) {
+  if (wait >= spi::Duration::zero()) return;
+  throw Error(Errc::invalid_argument, "a wait for '" + name.text() + "' must not be negative; zero tries once");
+}
+
+std::optional<Hold> try_acquire(const CellHandle& handle, const ClientCore::Wish& wish, const std::stop_token& stop) {
+  auto answer = handle.core().acquire(handle.cell(), wish, stop);
   if (answer.ok()) return std::move(answer.value());
   const auto& [code, detail] = answer.failure();
   if (code == Errc::busy || code == Errc::timed_out) return std::nullopt;
   throw Error(code, detail);
 }
 
-Hold acquire(const CellHandle& handle, const LockOptions& options, const std::stop_token& stop) {
-  auto answer = handle.core().acquire(handle.cell(), options, spi::WhenBusy::wait, spi::Duration::max(), stop);
+Hold acquire(const CellHandle& handle, const ClientCore::Wish& wish, const std::stop_token& stop) {
+  auto answer = handle.core().acquire(handle.cell(), wish, stop);
   if (!answer.ok()) throw Error(answer.failure().code, answer.failure().detail);
   return std::move(answer.value());
 }

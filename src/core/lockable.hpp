@@ -9,12 +9,24 @@ namespace holdfast::core {
 
 /// What all lock types share: from an answer to a Hold, an empty result, or an exception.
 
+/// A wish that has so much time: none at all, or a negative one, tries once.
+ClientCore::Wish wish_within(const LockOptions& options, spi::Duration wait, const spi::Mode& mode = {});
+
+/// What that means for an operation: whether it waits, and for how long.
+struct Patience {
+  spi::WhenBusy when_busy;
+  spi::Duration limit;
+};
+Patience patience_for(spi::Duration wait);
+
+/// Throws Errc::invalid_argument if a wait is negative.
+void check_wait(const LockName& name, spi::Duration wait);
+
 /// Empty if busy or timed out; throws for everything else.
-std::optional<Hold> try_acquire(const CellHandle& handle, const LockOptions& options, spi::Duration wait,
-                                const std::stop_token& stop);
+std::optional<Hold> try_acquire(const CellHandle& handle, const ClientCore::Wish& wish, const std::stop_token& stop);
 
 /// Waits as long as it takes; throws if it cannot be had.
-Hold acquire(const CellHandle& handle, const LockOptions& options, const std::stop_token& stop);
+Hold acquire(const CellHandle& handle, const ClientCore::Wish& wish, const std::stop_token& stop);
 
 /// Whether this thread holds the lock. Throws Errc::closed or Errc::forked if it does and the client is gone.
 ThreadHolds::Entry* entry_of_this_thread(const CellHandle& handle);

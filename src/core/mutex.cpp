@@ -10,7 +10,7 @@ using core::ThreadHolds;
 
 Mutex::Mutex(Client& client, const LockName& name, LockOptions options) : options_(std::move(options)) {
   core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client.core_, name);
+  cell_ = std::make_unique<core::CellHandle>(client, name);
 }
 
 Mutex::~Mutex() = default;
@@ -20,7 +20,7 @@ void Mutex::lock(std::stop_token stop) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
                             "this thread holds lock '" + name().text() + "' already");
   }
-  ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, options_, stop));
+  ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, {options_}, stop));
 }
 
 bool Mutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
@@ -28,7 +28,7 @@ bool Mutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero()
 bool Mutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
   const bool mine_already = core::entry_of_this_thread(*cell_) != nullptr;
   if (mine_already && wait <= std::chrono::nanoseconds::zero()) return false;
-  auto hold = core::try_acquire(*cell_, options_, wait, stop);
+  auto hold = core::try_acquire(*cell_, core::wish_within(options_, wait), stop);
   if (!hold) return false;
   ThreadHolds::mine().add(cell_->cell().serial, std::move(*hold));
   return true;
@@ -40,20 +40,22 @@ void Mutex::unlock() noexcept {
 
 const Hold& Mutex::hold() const { return core::hold_of_this_thread(*cell_); }
 
-Hold Mutex::acquire(std::stop_token stop) { return core::acquire(*cell_, options_, stop); }
+Hold Mutex::acquire(std::stop_token stop) { return core::acquire(*cell_, {options_}, stop); }
 
 std::optional<Hold> Mutex::try_acquire() { return try_acquire_within(std::chrono::nanoseconds::zero(), {}); }
 
 std::optional<Hold> Mutex::try_acquire_within(std::chrono::nanoseconds wait, std::stop_token stop) {
-  if (wait < std::chrono::nanoseconds::zero()) {
-    throw Error(Errc::invalid_argument,
-                "a wait for lock '" + name().text() + "' must not be negative; zero tries once");
-  }
-  return core::try_acquire(*cell_, options_, wait, stop);
+  core::check_wait(name(), wait);
+  return core::try_acquire(*cell_, core::wish_within(options_, wait), stop);
 }
 
 void Mutex::async_acquire(AcquireCallback callback, std::stop_token stop) {
-  cell_->core().async_acquire(cell_->cell(), options_, std::move(callback), std::move(stop));
+  cell_->core().async_acquire(cell_->cell(), {options_}, std::move(callback), std::move(stop));
+}
+
+void Mutex::async_try_acquire_within(std::chrono::nanoseconds wait, AcquireCallback callback, std::stop_token stop) {
+  core::check_wait(name(), wait);
+  cell_->core().async_acquire(cell_->cell(), core::wish_within(options_, wait), std::move(callback), std::move(stop));
 }
 
 const LockName& Mutex::name() const noexcept { return cell_->name(); }

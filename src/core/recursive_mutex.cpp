@@ -32,20 +32,20 @@ bool reenter(const core::CellHandle& handle, const std::stop_token& stop) {
 RecursiveMutex::RecursiveMutex(Client& client, const LockName& name, LockOptions options)
     : options_(std::move(options)) {
   core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client.core_, name);
+  cell_ = std::make_unique<core::CellHandle>(client, name);
 }
 
 RecursiveMutex::~RecursiveMutex() = default;
 
 void RecursiveMutex::lock(std::stop_token stop) {
-  if (!reenter(*cell_, stop)) ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, options_, stop));
+  if (!reenter(*cell_, stop)) ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, {options_}, stop));
 }
 
 bool RecursiveMutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
 
 bool RecursiveMutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
   if (reenter(*cell_, stop)) return true;
-  auto hold = core::try_acquire(*cell_, options_, wait, stop);
+  auto hold = core::try_acquire(*cell_, core::wish_within(options_, wait), stop);
   if (!hold) return false;
   ThreadHolds::mine().add(cell_->cell().serial, std::move(*hold));
   return true;

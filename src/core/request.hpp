@@ -17,10 +17,12 @@ struct Request : ListNode<Request> {
   using Answer = spi::Result<std::shared_ptr<HoldRecord>>;
 
   /// REQUIRES: `options` outlives the request.
-  Request(const LockOptions& how, spi::WhenBusy busy, spi::Instant until, spi::Callback<void(Answer)> on_answer)
-      : options(how), when_busy(busy), deadline(until), done(std::move(on_answer)) {}
+  Request(const LockOptions& how, spi::WhenBusy busy, spi::Instant until, spi::Callback<void(Answer)> on_answer,
+          const spi::Mode& its_mode = {})
+      : options(how), mode(its_mode), when_busy(busy), deadline(until), done(std::move(on_answer)) {}
 
   const LockOptions& options;
+  const spi::Mode mode;
   const spi::WhenBusy when_busy;
   const spi::Instant deadline;
   /// Runs exactly once, under the monitor, when the request is no longer in any line.

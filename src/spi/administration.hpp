@@ -1,7 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -11,19 +12,29 @@
 
 namespace holdfast::spi {
 
-/// What people on call do to a store. Every request is answered within longest_patience, or fails then.
+/// What people on call do to a store. `kind` is lock or semaphore: a store knows no others. Every request is answered
+/// within longest_patience, or fails then.
 class Administration {
  public:
   virtual ~Administration() = default;
 
-  /// The locks whose names begin with `prefix`, by name.
+  /// The locks and semaphores whose names begin with `prefix`, by name, and the lock of a name before its semaphore.
   virtual void list(std::string_view prefix, Done<std::vector<LockStatus>> done) = 0;
 
-  /// Withdraws all granted claims of a name; waiters move up. The number of claims withdrawn.
-  virtual void evict(const LockName& name, Done<std::size_t> done) = 0;
+  /// Withdraws the granted claims of a lock or a semaphore whose numbers are at most `up_to`; waiters move up. It also
+  /// opens what such claims keep closed after their end (ClaimRequest::lock_delay). The number of claims withdrawn.
+  static constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
+  virtual void evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) = 0;
 
-  /// Tells the holders, at their next renewal or sooner, that somebody wants the lock. The number of holders told.
-  virtual void ask_to_release(const LockName& name, std::string reason, Done<std::size_t> done) = 0;
+  /// Tells the holders, at their next renewal or sooner, that somebody wants the lock. A later request replaces an
+  /// earlier one. The number of holders told.
+  virtual void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                              Done<std::size_t> done) = 0;
+
+  /// Changes how many permits a semaphore has, for everybody: raising admits waiters, lowering takes nothing away.
+  /// Waiters that want more than there are now leave the line, and are told to check. False if nobody holds or waits:
+  /// then whoever comes next decides. Errc::invalid_argument for a total of zero.
+  virtual void resize(const LockName& name, std::uint32_t total, Done<bool> done) = 0;
 
   /// The store's time of day. Errc::unsupported where traits say that it has no clock.
   virtual void now(Done<std::chrono::system_clock::time_point> done) = 0;

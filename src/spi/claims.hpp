@@ -48,6 +48,9 @@ struct ClaimRequest {
   /// Whether it will be renewed, or ends by itself. Stores whose leases belong to a session refuse what they cannot do.
   LeaseKind kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
+  /// How long the name stays closed, beyond the lease, if the granted claim ends by itself: because its lease ended, or
+  /// its client died. Not after a release, nor after an operator's eviction. Does not count while the claim waits.
+  milliseconds lock_delay = {};
   /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands and even if
   /// this request is refused.
   std::optional<ClaimId> replaces = {};
@@ -86,7 +89,7 @@ struct ClaimAnswer {
   /// it is fixed on joining the line.) So a push that is late by a whole life of the claim can be told from a true one:
   /// an acquire may be repeated after its claim has expired, and then begins a second life under the same id.
   std::uint64_t number = 0;
-  /// The lease the store really gave, at least what was asked for.
+  /// The lease the store really gave, at least what was asked for. Without the lock_delay.
   milliseconds lease = {};
   /// The claim's lease is certain to run for `lease` from here on: when the request was sent, or earlier where the
   /// store proves less (ZooKeeper, etcd). Never when the reply came. Instant::min() in pushed answers: nothing new was
@@ -97,8 +100,8 @@ struct ClaimAnswer {
   /// waiting: ask again after at most this long, even if nothing is heard. Polling stores: their interval. Others: when
   /// the holder's lease ends, so that its death is noticed then. Zero: the next renewal is soon enough.
   milliseconds check_after = {};
-  /// granted: somebody asks the holder to let go, for this reason.
-  std::optional<std::string> asked_to_release = {};
+  /// granted: somebody asks the holder to let go. `within` is what is left of the time it was given, at least zero.
+  std::optional<ReleaseRequest> asked_to_release = {};
 };
 
 /// What happened to a claim without being asked about; the core implements it. Called under the monitor, outside of

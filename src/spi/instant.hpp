@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 namespace holdfast::spi {
@@ -24,6 +25,12 @@ constexpr Duration longest_patience = std::chrono::seconds(1);
 constexpr Instant saturating_add(Instant instant, Duration duration) {
   if (duration > Duration::zero() && instant > Instant::max() - duration) return Instant::max();
   return instant + duration;
+}
+
+/// When something ends that begins at `from` and lasts for `length`, or the end of time.
+constexpr Instant end_of(std::chrono::milliseconds length, Instant from) {
+  constexpr auto longest = std::chrono::floor<std::chrono::milliseconds>(Duration::max());
+  return saturating_add(from, std::min(length, longest));
 }
 
 }  // namespace holdfast::spi

@@ -20,6 +20,7 @@ std::optional<std::int64_t> parse_number(const std::string& text) {
 
 std::optional<Failure> why_invalid(const ClaimRequest& request) {
   if (request.lease <= milliseconds::zero()) return invalid("a lease must be longer than zero");
+  if (request.lock_delay < milliseconds::zero()) return invalid("a lock delay cannot be negative");
   const Mode& mode = request.mode;
   if (mode.kind == ClaimMode::permits && (mode.permits == 0 || mode.permits > mode.limit)) {
     return invalid("cannot take " + std::to_string(mode.permits) + " of " + std::to_string(mode.limit) +
@@ -32,6 +33,11 @@ Failure different_total(const ClaimRequest& request, std::uint32_t total) {
   return invalid("'" + request.name.text() + "' has " + std::to_string(total) +
                  " permits while others hold or wait for them, not " + std::to_string(request.mode.limit) +
                  ": use the same total everywhere, or wait until all have let go");
+}
+
+std::optional<Failure> why_invalid_total(const LockName& name, std::uint32_t total) {
+  if (total > 0) return std::nullopt;
+  return invalid("'" + name.text() + "' cannot have 0 permits: nobody could ever take one");
 }
 
 Failure cannot_downgrade_permits(const LockName& name) {

@@ -16,6 +16,9 @@ std::optional<Failure> why_invalid(const ClaimRequest& request);
 /// Errc::invalid_argument: the name's permits come in another total than the request wants.
 Failure different_total(const ClaimRequest& request, std::uint32_t total);
 
+/// Errc::invalid_argument if a semaphore cannot have so many permits.
+std::optional<Failure> why_invalid_total(const LockName& name, std::uint32_t total);
+
 /// Errc::invalid_argument: only locks have a shared mode.
 Failure cannot_downgrade_permits(const LockName& name);
 

@@ -26,7 +26,7 @@ struct Answer {
   std::thread::id thread = std::this_thread::get_id();
 };
 
-Mutex::AcquireCallback into(Recorder<Answer>& answers) {
+AcquireCallback into(Recorder<Answer>& answers) {
   return [&answers](std::error_code code, Hold hold) { answers.add({code, std::move(hold)}); };
 }
 

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,10 @@ void try_again_later();
 bool work_left();
 void do_some_work(holdfast::Token token);
 void write_report(holdfast::Token token);
+void schedule(holdfast::Token term);
+void send_sms(holdfast::Token token);
+void map();
+void reduce();
 void show_on_screen(const std::string& name, std::size_t waiters);
 
 /// Every example is a member function of a class derived from this.

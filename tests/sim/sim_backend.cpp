@@ -22,6 +22,7 @@ StoreTraits SimBackend::traits() const {
   return {.store = "simulation",
           .lease_scope = place_.store.session_leases() ? Scope::session : Scope::claim,
           .fifo = true,
+          .lock_delay = false,
           .durable_tokens = true};
 }
 
@@ -228,8 +229,15 @@ void SimBackend::watch(const LockName& /*name*/, std::uint64_t /*seen*/, spi::Do
 void SimBackend::list(std::string_view /*prefix*/, spi::Done<std::vector<LockStatus>> done) {
   refuse(place_.loop, std::move(done));
 }
-void SimBackend::evict(const LockName& /*name*/, spi::Done<std::size_t> done) { refuse(place_.loop, std::move(done)); }
-void SimBackend::ask_to_release(const LockName& /*name*/, std::string /*reason*/, spi::Done<std::size_t> done) {
+void SimBackend::evict(const LockName& /*name*/, LockKind /*kind*/, std::uint64_t /*up_to*/,
+                       spi::Done<std::size_t> done) {
+  refuse(place_.loop, std::move(done));
+}
+void SimBackend::ask_to_release(const LockName& /*name*/, LockKind /*kind*/, const ReleaseRequest& /*request*/,
+                                spi::Done<std::size_t> done) {
+  refuse(place_.loop, std::move(done));
+}
+void SimBackend::resize(const LockName& /*name*/, std::uint32_t /*total*/, spi::Done<bool> done) {
   refuse(place_.loop, std::move(done));
 }
 void SimBackend::now(spi::Done<std::chrono::system_clock::time_point> done) { refuse(place_.loop, std::move(done)); }

@@ -70,8 +70,10 @@ class SimBackend final : public spi::Backend, private spi::Claims, private spi::
   void add(const LockName& name, std::int64_t amount, spi::Done<std::int64_t> done) override;
   void watch(const LockName& name, std::uint64_t seen, spi::Done<> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
-  void evict(const LockName& name, spi::Done<std::size_t> done) override;
-  void ask_to_release(const LockName& name, std::string reason, spi::Done<std::size_t> done) override;
+  void evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Done<std::size_t> done) override;
+  void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                      spi::Done<std::size_t> done) override;
+  void resize(const LockName& name, std::uint32_t total, spi::Done<bool> done) override;
   void now(spi::Done<std::chrono::system_clock::time_point> done) override;
 
   std::uint32_t new_message(Request kind);

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "spi/stores.hpp"
 #include "support/errors.hpp"
+#include "support/eventually.hpp"
 
 namespace holdfast::spi_suite {
 namespace {
@@ -22,6 +24,12 @@ std::vector<std::string> names_of(const std::vector<LockStatus>& locks) {
 }
 
 using Names = std::vector<std::string>;
+
+/// Why the holder is asked to release, if it is.
+std::optional<std::string> reason_in(const ClaimAnswer& answer) {
+  if (!answer.asked_to_release) return std::nullopt;
+  return answer.asked_to_release->reason;
+}
 
 TEST_P(AdministrationOf, ListsByPrefixInTheOrderOfNames) {
   BackendUnderTest client(url());
@@ -86,8 +94,12 @@ TEST_P(AdministrationOf, ListsPermitsAsALockOfTheirOwn) {
   const auto locks = client.list();
   EXPECT_EQ(names_of(locks), Names({"name", "name"}));
   ASSERT_EQ(locks.size(), 2U);
-  const LockStatus& lock = locks[0].holders.at(0).mode == ClaimMode::permits ? locks[1] : locks[0];
-  const LockStatus& pool = locks[0].holders.at(0).mode == ClaimMode::permits ? locks[0] : locks[1];
+  const LockStatus& lock = locks[0];
+  const LockStatus& pool = locks[1];
+  EXPECT_EQ(lock.kind, LockKind::lock);
+  EXPECT_EQ(lock.total, 0U);
+  EXPECT_EQ(pool.kind, LockKind::semaphore);
+  EXPECT_EQ(pool.total, 5U);
   EXPECT_EQ(lock.holders.at(0).mode, ClaimMode::exclusive);
   EXPECT_EQ(lock.holders.at(0).permits, 1U);
   EXPECT_EQ(pool.holders.at(0).permits, 2U);
@@ -124,7 +136,9 @@ TEST_P(AdministrationOf, EvictsEveryHolderOfAName) {
   second.acquire(3);
   first.acquire(4, {.mode = permits(1, 1)});
   first.acquire(5, {.name = "another"});
-  EXPECT_EQ(second.evict("name"), 3U);
+  EXPECT_EQ(second.evict("name"), 2U);
+  EXPECT_EQ(first.look(4).standing, granted) << "a semaphore is another thing";
+  EXPECT_EQ(second.evict("name", LockKind::semaphore), 1U);
   EXPECT_TRUE(first.is_told_to_check(1));
   EXPECT_TRUE(second.is_told_to_check(2));
   EXPECT_TRUE(first.is_told_to_check(4));
@@ -134,6 +148,23 @@ TEST_P(AdministrationOf, EvictsEveryHolderOfAName) {
   EXPECT_EQ(second.evict("nobody's"), 0U);
   EXPECT_EQ(second.evict("name"), 1U);
   EXPECT_EQ(names_of(first.list()), Names({"another"}));
+}
+
+TEST_P(AdministrationOf, EvictsUpToANumber) {
+  BackendUnderTest client(url());
+  const std::uint64_t first = client.acquire(1, {.mode = permits(1, 3)}).number;
+  const std::uint64_t second = client.acquire(2, {.mode = permits(1, 3)}).number;
+  client.acquire(3, {.mode = permits(1, 3)});
+  client.acquire(4, {.mode = permits(2, 3)});
+  EXPECT_EQ(client.evict("name", LockKind::semaphore, first - 1), 0U);
+  EXPECT_EQ(client.evict("name", LockKind::lock, second), 0U);
+  client.renew(1);  // whatever order the store keeps them in
+  EXPECT_EQ(client.evict("name", LockKind::semaphore, second), 2U);
+  EXPECT_EQ(client.look(1).standing, absent);
+  EXPECT_EQ(client.look(2).standing, absent);
+  EXPECT_EQ(client.look(3).standing, granted);
+  EXPECT_TRUE(client.is_told_granted(4));
+  EXPECT_EQ(client.evict("name", LockKind::semaphore, second), 0U) << "whoever came since is somebody else";
 }
 
 TEST_P(AdministrationOf, LetsReadersInTogetherAfterAnEviction) {
@@ -153,19 +184,39 @@ TEST_P(AdministrationOf, AsksTheHoldersToRelease) {
   second.acquire(2, {.mode = shared});
   second.acquire(3);
   first.acquire(4, {.mode = permits(1, 1)});
-  EXPECT_EQ(first.ask_to_release("name", "deploying"), 3U);
-  EXPECT_EQ(first.ask_to_release("nobody's", "deploying"), 0U);
-  EXPECT_EQ(first.renew(1).asked_to_release, "deploying");
-  EXPECT_EQ(second.renew(2).asked_to_release, "deploying");
-  EXPECT_EQ(second.look(2).asked_to_release, "deploying") << "and again";
-  EXPECT_EQ(first.acquire(1, {.mode = shared}).asked_to_release, "deploying") << "in any answer";
-  EXPECT_EQ(second.renew(3).asked_to_release, std::nullopt) << "it does not hold";
-  EXPECT_EQ(first.look(4).asked_to_release, "deploying");
-  EXPECT_EQ(first.ask_to_release("name", ""), 3U);
-  EXPECT_EQ(first.look(1).asked_to_release, "");
+  EXPECT_EQ(first.ask_to_release("name", {.reason = "deploying"}), 2U);
+  EXPECT_EQ(first.ask_to_release("nobody's", {.reason = "deploying"}), 0U);
+  EXPECT_EQ(reason_in(first.renew(1)), "deploying");
+  EXPECT_EQ(reason_in(second.renew(2)), "deploying");
+  EXPECT_EQ(reason_in(second.look(2)), "deploying") << "and again";
+  EXPECT_EQ(reason_in(first.acquire(1, {.mode = shared})), "deploying") << "in any answer";
+  EXPECT_EQ(reason_in(second.renew(3)), std::nullopt) << "it does not hold";
+  EXPECT_EQ(reason_in(first.look(4)), std::nullopt) << "a semaphore is another thing";
+  EXPECT_EQ(first.ask_to_release("name", {.reason = "updating"}, LockKind::semaphore), 1U);
+  EXPECT_EQ(reason_in(first.look(4)), "updating");
+  EXPECT_EQ(first.ask_to_release("name", {}), 2U);
+  EXPECT_EQ(reason_in(first.look(1)), "");
   first.release(1);
   second.release(2);
-  EXPECT_EQ(second.look(3).asked_to_release, std::nullopt) << "only those who held were asked";
+  EXPECT_EQ(reason_in(second.look(3)), std::nullopt) << "only those who held were asked";
+}
+
+TEST_P(AdministrationOf, SaysHowMuchTimeIsLeftToRelease) {
+  BackendUnderTest client(url());
+  client.acquire(1);
+  client.ask_to_release("name", {.reason = "soon", .within = 60s});
+  const ClaimAnswer first = client.look(1);
+  ASSERT_TRUE(first.asked_to_release);
+  EXPECT_GT(first.asked_to_release->within, 30s);
+  EXPECT_LE(first.asked_to_release->within, 60s);
+  EXPECT_TRUE(
+      test::eventually([&] { return client.look(1).asked_to_release->within < first.asked_to_release->within; }));
+  client.ask_to_release("name", {.reason = "now", .within = 50ms});
+  EXPECT_EQ(reason_in(client.look(1)), "now") << "a later request replaces an earlier one";
+  EXPECT_TRUE(test::eventually([&] { return client.look(1).asked_to_release->within == 0ms; }));
+  EXPECT_EQ(reason_in(client.renew(1)), "now") << "and stays";
+  client.ask_to_release("name", {.within = milliseconds::max()});
+  EXPECT_GT(client.look(1).asked_to_release->within, 1000h);
 }
 
 TEST_P(AdministrationOf, KnowsTheTimeOfDay) {
@@ -181,7 +232,7 @@ TEST_P(AdministrationOf, SaysWhatItPromises) {
   BackendUnderTest client(url());
   const StoreTraits traits = client.traits();
   EXPECT_EQ(traits.store, GetParam().scheme);
-  EXPECT_TRUE(traits.fifo && traits.shared && traits.permits) << "what this suite relies on";
+  EXPECT_TRUE(traits.fifo && traits.shared && traits.permits && traits.lock_delay) << "what this suite relies on";
   EXPECT_GT(traits.max_value_bytes, 0U);
 }
 

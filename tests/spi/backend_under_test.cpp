@@ -93,6 +93,7 @@ Pending<ClaimAnswer> BackendUnderTest::start_acquire(int claim, const Wish& wish
                                 .lease = wish.lease,
                                 .kind = wish.kind,
                                 .when_busy = wish.when_busy,
+                                .lock_delay = wish.lock_delay,
                                 .replaces = replaces,
                                 .client = identity_,
                                 .reason = wish.reason},
@@ -144,13 +145,19 @@ Pending<std::vector<LockStatus>> BackendUnderTest::start_list(const std::string&
                                         [&](auto done) { backend_->administration().list(prefix, std::move(done)); });
 }
 
-Pending<std::size_t> BackendUnderTest::start_evict(const LockName& name) {
-  return start<std::size_t>({}, [&](auto done) { backend_->administration().evict(name, std::move(done)); });
+Pending<std::size_t> BackendUnderTest::start_evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
+  return start<std::size_t>({},
+                            [&](auto done) { backend_->administration().evict(name, kind, up_to, std::move(done)); });
 }
 
-Pending<std::size_t> BackendUnderTest::start_ask_to_release(const LockName& name, const std::string& reason) {
+Pending<std::size_t> BackendUnderTest::start_ask_to_release(const LockName& name, const ReleaseRequest& request,
+                                                            LockKind kind) {
   return start<std::size_t>(
-      {}, [&](auto done) { backend_->administration().ask_to_release(name, reason, std::move(done)); });
+      {}, [&](auto done) { backend_->administration().ask_to_release(name, kind, request, std::move(done)); });
+}
+
+Pending<bool> BackendUnderTest::start_resize(const LockName& name, std::uint32_t total) {
+  return start<bool>({}, [&](auto done) { backend_->administration().resize(name, total, std::move(done)); });
 }
 
 Pending<std::chrono::system_clock::time_point> BackendUnderTest::start_now() {
@@ -200,6 +207,9 @@ Result<spi::Registers::WriteAnswer> BackendUnderTest::try_write_if(const LockNam
 Result<std::int64_t> BackendUnderTest::try_add(const LockName& name, std::int64_t amount) {
   return wait_for([&] { return start_add(name, amount); });
 }
+Result<bool> BackendUnderTest::try_resize(const LockName& name, std::uint32_t total) {
+  return wait_for([&] { return start_resize(name, total); });
+}
 
 ClaimAnswer BackendUnderTest::acquire(int claim, const Wish& wish) {
   return value_of([&] { return start_acquire(claim, wish); });
@@ -229,11 +239,14 @@ std::int64_t BackendUnderTest::add(const LockName& name, std::int64_t amount) {
 std::vector<LockStatus> BackendUnderTest::list(const std::string& prefix) {
   return value_of([&] { return start_list(prefix); });
 }
-std::size_t BackendUnderTest::evict(const LockName& name) {
-  return value_of([&] { return start_evict(name); });
+std::size_t BackendUnderTest::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
+  return value_of([&] { return start_evict(name, kind, up_to); });
 }
-std::size_t BackendUnderTest::ask_to_release(const LockName& name, const std::string& reason) {
-  return value_of([&] { return start_ask_to_release(name, reason); });
+std::size_t BackendUnderTest::ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind) {
+  return value_of([&] { return start_ask_to_release(name, request, kind); });
+}
+bool BackendUnderTest::resize(std::uint32_t total, const LockName& name) {
+  return value_of([&] { return start_resize(name, total); });
 }
 std::chrono::system_clock::time_point BackendUnderTest::now() {
   return value_of([&] { return start_now(); });

@@ -44,6 +44,7 @@ struct Wish {
   milliseconds lease = long_lease;
   LeaseKind kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
+  milliseconds lock_delay = {};
   std::optional<int> replaces = {};
   std::string reason = {};
 };
@@ -91,8 +92,11 @@ class BackendUnderTest final : spi::ClaimEvents {
   Pending<std::int64_t> start_add(const LockName& name, std::int64_t amount);
   Pending<> start_watch(const LockName& name, std::uint64_t seen);
   Pending<std::vector<LockStatus>> start_list(const std::string& prefix);
-  Pending<std::size_t> start_evict(const LockName& name);
-  Pending<std::size_t> start_ask_to_release(const LockName& name, const std::string& reason);
+  Pending<std::size_t> start_evict(const LockName& name, LockKind kind = LockKind::lock,
+                                   std::uint64_t up_to = spi::Administration::all);
+  Pending<std::size_t> start_ask_to_release(const LockName& name, const ReleaseRequest& request,
+                                            LockKind kind = LockKind::lock);
+  Pending<bool> start_resize(const LockName& name, std::uint32_t total);
   Pending<std::chrono::system_clock::time_point> start_now();
   Pending<> start_close();
 
@@ -102,6 +106,7 @@ class BackendUnderTest final : spi::ClaimEvents {
   Result<ClaimAnswer> try_downgrade(const Ref& ref);
   Result<spi::Registers::WriteAnswer> try_write_if(const LockName& name, std::uint64_t expected, std::string value);
   Result<std::int64_t> try_add(const LockName& name, std::int64_t amount);
+  Result<bool> try_resize(const LockName& name, std::uint32_t total);
 
   // These complain about failures.
   ClaimAnswer acquire(int claim, const Wish& wish = {});
@@ -116,8 +121,10 @@ class BackendUnderTest final : spi::ClaimEvents {
   spi::Registers::WriteAnswer write_if(const LockName& name, std::uint64_t expected, std::string value);
   std::int64_t add(const LockName& name, std::int64_t amount);
   std::vector<LockStatus> list(const std::string& prefix = {});
-  std::size_t evict(const LockName& name = "name");
-  std::size_t ask_to_release(const LockName& name, const std::string& reason);
+  std::size_t evict(const LockName& name = "name", LockKind kind = LockKind::lock,
+                    std::uint64_t up_to = spi::Administration::all);
+  std::size_t ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock);
+  bool resize(std::uint32_t total, const LockName& name = "name");
   std::chrono::system_clock::time_point now();
   void close();
 

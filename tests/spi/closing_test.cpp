@@ -31,7 +31,7 @@ TEST_P(Closing, AnswersWhateverIsUnderWay) {
     const auto downgrade = client.start_downgrade({.claim = 4});
     const auto list = client.start_list("");
     const auto evict = client.start_evict("nobody's");
-    const auto ask = client.start_ask_to_release("nobody's", "");
+    const auto ask = client.start_ask_to_release("nobody's", {});
     const auto read = client.start_read("r");
     const auto write = client.start_write_if("r", 7, "x");
     const auto add = client.start_add("n", 1);
@@ -60,7 +60,8 @@ TEST_P(Closing, RefusesWhatComesLater) {
   EXPECT_EQ(errc_of(client.try_downgrade({.claim = 1})), Errc::closed);
   EXPECT_EQ(errc_of(client.start_list("")->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_evict("name")->result()), Errc::closed);
-  EXPECT_EQ(errc_of(client.start_ask_to_release("name", "")->result()), Errc::closed);
+  EXPECT_EQ(errc_of(client.start_ask_to_release("name", {})->result()), Errc::closed);
+  EXPECT_EQ(errc_of(client.start_resize("name", 1)->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_read("r")->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.try_write_if("r", 0, "x")), Errc::closed);
   EXPECT_EQ(errc_of(client.try_add("r", 1)), Errc::closed);

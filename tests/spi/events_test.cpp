@@ -45,16 +45,17 @@ TEST_P(Events, TellHoldersThatAreAskedToRelease) {
   BackendUnderTest other(url());
   holder.acquire(1);
   other.acquire(2);
-  EXPECT_EQ(other.ask_to_release("name", "deploying"), 1U);
+  EXPECT_EQ(other.ask_to_release("name", {.reason = "deploying"}), 1U);
   EXPECT_TRUE(holder.is_told_to_check(1));
-  EXPECT_EQ(holder.look(1).asked_to_release, "deploying");
+  ASSERT_TRUE(holder.look(1).asked_to_release);
+  EXPECT_EQ(holder.look(1).asked_to_release->reason, "deploying");
 }
 
 TEST_P(Events, TellASingleClientEverything) {
   BackendUnderTest client(url());
   client.acquire(1);
   client.acquire(2);
-  client.ask_to_release("name", "why not");
+  client.ask_to_release("name", {.reason = "why not"});
   EXPECT_TRUE(client.is_told_to_check(1));
   client.evict();
   EXPECT_TRUE(client.is_told_granted(2));
@@ -125,7 +126,7 @@ TEST_P(GrantNumbers, RiseOverEverything) {
   second.release(10);
   hold(first.acquire(11, {.mode = permits(1, 2)}));
   hold(second.acquire(12, {.mode = permits(1, 2)}));
-  first.evict();
+  first.evict("name", LockKind::semaphore);
   hold(first.acquire(1));
   for (std::size_t i = 1; i < numbers.size(); ++i) EXPECT_GT(numbers[i], numbers[i - 1]) << i;
   EXPECT_LT(numbers.back(), std::uint64_t{1} << 56U);

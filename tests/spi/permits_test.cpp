@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "spi/stores.hpp"
 #include "support/errors.hpp"
+#include "support/eventually.hpp"
 
 namespace holdfast::spi_suite {
 namespace {
@@ -94,8 +97,101 @@ TEST_P(Permits, HaveOneTotalUntilTheyAreAllBack) {
 TEST_P(Permits, MayHaveAnotherTotalAfterAnEviction) {
   BackendUnderTest client(url());
   client.acquire(1, {.mode = permits(2, 3)});
-  EXPECT_EQ(client.evict(), 1U);
+  EXPECT_EQ(client.evict("name", LockKind::semaphore), 1U);
   EXPECT_EQ(client.acquire(2, {.mode = permits(5, 5)}).standing, granted);
+}
+
+// --- another total, while they are used ---
+
+TEST_P(Permits, AdmitWaitersWhenTheirTotalIsRaised) {
+  BackendUnderTest first(url());
+  BackendUnderTest second(url());
+  first.acquire(1, {.mode = permits(2, 2)});
+  for (int claim = 2; claim <= 4; ++claim) second.acquire(claim, {.mode = permits(1, 2)});
+  EXPECT_TRUE(first.resize(4));
+  EXPECT_TRUE(second.is_told_granted(2));
+  EXPECT_TRUE(second.is_told_granted(3));
+  EXPECT_EQ(second.look(4).place, 3U);
+  EXPECT_EQ(errc_of(first.try_acquire(5, {.mode = permits(1, 2)})), Errc::invalid_argument) << "the old total";
+  EXPECT_EQ(first.acquire(5, {.mode = permits(1, 4)}).place, 4U);
+  EXPECT_EQ(second.list().at(0).total, 4U);
+}
+
+TEST_P(Permits, AreNotTakenAwayWhenTheirTotalIsLowered) {
+  BackendUnderTest client(url());
+  for (int claim = 1; claim <= 5; ++claim) client.acquire(claim, {.mode = permits(1, 5)});
+  EXPECT_TRUE(client.resize(2));
+  for (int claim = 1; claim <= 5; ++claim) EXPECT_EQ(client.renew(claim).standing, granted) << claim;
+  EXPECT_EQ(client.acquire(6, {.mode = permits(1, 2), .when_busy = WhenBusy::refuse}).standing, absent);
+  EXPECT_EQ(client.acquire(7, {.mode = permits(1, 2)}).standing, waiting);
+  for (int claim = 1; claim <= 3; ++claim) {
+    client.release(claim);
+    EXPECT_EQ(client.look(7).standing, waiting) << 5 - claim << " of 2 are taken";
+  }
+  client.release(4);
+  EXPECT_TRUE(client.is_told_granted(7));
+  EXPECT_EQ(client.acquire(8, {.mode = permits(1, 2), .when_busy = WhenBusy::refuse}).standing, absent);
+}
+
+TEST_P(Permits, AreRefusedToWaitersThatWantMoreThanThereAreNow) {
+  BackendUnderTest first(url());
+  BackendUnderTest second(url());
+  first.acquire(1, {.mode = permits(3, 4)});
+  second.acquire(2, {.mode = permits(2, 4)});
+  first.acquire(3, {.mode = permits(4, 4)});
+  second.acquire(4, {.mode = permits(3, 4)});
+  EXPECT_TRUE(first.resize(3));
+  EXPECT_TRUE(first.is_told_to_check(3));
+  EXPECT_EQ(first.look(3).standing, absent);
+  EXPECT_EQ(errc_of(first.try_acquire(3, {.mode = permits(4, 4)})), Errc::invalid_argument);
+  EXPECT_EQ(second.look(2).place, 1U);
+  EXPECT_EQ(second.look(4).place, 2U);
+  EXPECT_TRUE(first.resize(1));
+  EXPECT_EQ(second.look(2).standing, absent);
+  EXPECT_EQ(first.acquire(5, {.mode = permits(1, 1)}).place, 1U);
+  first.release(1);
+  EXPECT_TRUE(first.is_told_granted(5));
+}
+
+TEST_P(Permits, LetInWhoStoodBehindThoseThatWantTooMuch) {
+  BackendUnderTest client(url());
+  client.acquire(1, {.mode = permits(1, 3)});
+  client.acquire(2, {.mode = permits(3, 3)});
+  client.acquire(3, {.mode = permits(1, 3)});
+  EXPECT_TRUE(client.resize(2));
+  EXPECT_TRUE(client.is_told_granted(3));
+}
+
+TEST_P(Permits, HaveNoTotalToChangeWhileNobodyUsesThem) {
+  BackendUnderTest client(url());
+  EXPECT_FALSE(client.resize(3));
+  client.acquire(1);
+  EXPECT_FALSE(client.resize(3)) << "a lock is another thing";
+  client.acquire(2, {.mode = permits(1, 2)});
+  EXPECT_TRUE(client.resize(3));
+  EXPECT_TRUE(client.resize(3)) << "again";
+  EXPECT_EQ(errc_of(client.try_resize("name", 0)), Errc::invalid_argument);
+  EXPECT_TRUE(client.resize(UINT32_MAX));
+  client.release(2);
+  EXPECT_FALSE(client.resize(3));
+  EXPECT_EQ(client.acquire(3, {.mode = permits(1, 2)}).standing, granted) << "whoever comes next decides";
+}
+
+TEST_P(Permits, AreCountedAndSweptInACrowd) {
+  BackendUnderTest client(url());
+  constexpr int crowd = 700;
+  constexpr std::uint32_t total = crowd + 1;
+  std::vector<Pending<ClaimAnswer>> claims;
+  for (int claim = 0; claim < crowd; ++claim)
+    claims.push_back(client.start_acquire(claim, {.mode = permits(1, total)}));
+  for (const auto& claim : claims) ASSERT_EQ(claim->result().value().standing, granted);
+  EXPECT_EQ(client.acquire(crowd, {.mode = permits(1, total), .lease = 300ms}).standing, granted);
+  const ClaimAnswer wait = client.acquire(crowd + 1, {.mode = permits(1, total)});
+  EXPECT_EQ(wait.place, total);
+  EXPECT_TRUE(test::eventually([&] { return client.look(crowd + 1).standing == granted; })) << "the last one has ended";
+  EXPECT_EQ(client.acquire(crowd + 2, {.mode = permits(2, total)}).place, total);
+  EXPECT_TRUE(client.release(3) && client.release(600));
+  EXPECT_TRUE(client.is_told_granted(crowd + 2));
 }
 
 TEST_P(Permits, CannotBeDowngraded) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 
 #include "support/errors.hpp"
 
@@ -20,6 +22,11 @@ std::string text_of(const spi::Versioned& now) { return "'" + now.value + "' " +
 std::string text_of(const ClaimStatus& claim) {
   static constexpr const char* modes[] = {"exclusive", "shared", "permits"};
   return claim.reason + " " + modes[static_cast<int>(claim.mode)] + " " + std::to_string(claim.permits) + "; ";
+}
+
+std::string text_of(const ReleaseRequest& request) {
+  const auto hours = std::chrono::ceil<std::chrono::hours>(request.within);
+  return " for " + request.reason + " within " + std::to_string(hours.count()) + " hours";
 }
 
 /// "claim 7"
@@ -57,8 +64,11 @@ std::function<std::string()> Player::begin(const Step& step) {
     case Step::Kind::acquire: return standing(client.start_acquire(step.claim, step.wish));
     case Step::Kind::downgrade: return standing(client.start_downgrade(ref));
     case Step::Kind::release: return number(client.start_release(ref));
-    case Step::Kind::evict: return number(client.start_evict(step.name));
-    case Step::Kind::ask_to_release: return number(client.start_ask_to_release(step.name, step.text));
+    case Step::Kind::evict: return number(client.start_evict(step.name, step.of, all_but_the_newest(step)));
+    case Step::Kind::ask_to_release:
+      return number(client.start_ask_to_release(
+          step.name, {.reason = step.text, .within = std::chrono::hours(step.number)}, step.of));
+    case Step::Kind::resize: return number(client.start_resize(step.name, static_cast<std::uint32_t>(step.number)));
     case Step::Kind::add: return number(client.start_add(step.name, step.number));
     case Step::Kind::renew:
       return [this, refs = step.refs, call = client.start_renew(step.refs)] {
@@ -88,6 +98,13 @@ std::function<std::string()> Player::begin(const Step& step) {
   return {};
 }
 
+std::uint64_t Player::all_but_the_newest(const Step& step) {
+  if (step.number == 0) return spi::Administration::all;
+  const auto& known = numbers_[step.name.text()];
+  const auto count = static_cast<std::size_t>(step.number);
+  return known.size() > count ? *std::next(known.rbegin(), step.number) : 0;
+}
+
 std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& answer) {
   told_to_wait_.erase(claim);
   switch (answer.standing) {
@@ -103,7 +120,7 @@ std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& 
   const bool is_new = numbers.insert(answer.number).second;
   return std::string("granted, number ") + (is_new ? "new" : "known") +
          (answer.number == *numbers.rbegin() ? ", the largest" : "") +
-         (answer.asked_to_release ? ", asked for " + *answer.asked_to_release : "");
+         (answer.asked_to_release ? ", asked" + spi_suite::text_of(*answer.asked_to_release) : "");
 }
 
 std::string Player::text_of(const std::vector<LockStatus>& locks) const {
@@ -115,7 +132,8 @@ std::string Player::text_of(const std::vector<LockStatus>& locks) const {
       EXPECT_EQ(holder.client.id, owners_.at(claim_in(holder.reason))) << lock.name << ": " << holder.reason;
     }
     std::ranges::sort(holders);
-    text += lock.name + " held by ";
+    text += lock.name + " " + std::to_string(static_cast<int>(lock.kind)) + " of " + std::to_string(lock.total);
+    text += " held by ";
     for (const std::string& holder : holders) text += holder;
     text += "awaited by ";
     for (const ClaimStatus& waiter : lock.waiters) text += spi_suite::text_of(waiter);

@@ -29,6 +29,8 @@ class Player {
   std::size_t pushes() const { return to_be_told_.size(); }
 
  private:
+  /// The largest number that such an eviction reaches.
+  std::uint64_t all_but_the_newest(const Step& step);
   std::string text_of(int claim, const LockName& name, const ClaimAnswer& answer);
   std::string text_of(const std::vector<LockStatus>& locks) const;
 

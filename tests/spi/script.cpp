@@ -2,6 +2,8 @@
 
 #include <random>
 
+#include "spi/part_name.hpp"
+
 namespace holdfast::spi_suite {
 namespace {
 
@@ -36,10 +38,17 @@ class Writer {
       step.kind = Step::Kind::downgrade;
     } else if (dice < 90) {
       step.kind = Step::Kind::evict;
+      step.of = any_kind();
+      step.number = any(3);
     } else if (dice < 93) {
       step.kind = Step::Kind::ask_to_release;
+      step.of = any_kind();
       step.text = "reason " + std::to_string(any(1000));
-    } else if (dice < 97) {
+      step.number = any(3);
+    } else if (dice < 95) {
+      step.kind = Step::Kind::resize;
+      step.number = std::int64_t{total} - 1 + any(3);
+    } else if (dice < 98) {
       step.kind = Step::Kind::list;
       step.text = any(2) == 0 ? "" : step.name.text().substr(0, 4 + static_cast<std::size_t>(any(4)));
     } else {
@@ -50,7 +59,12 @@ class Writer {
 
  private:
   int any(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
-  static std::string name_of(int name) { return "name/" + std::to_string(name); }
+  LockKind any_kind() { return any(2) == 0 ? LockKind::lock : LockKind::semaphore; }
+  /// The last one is a part of the one before.
+  static LockName name_of(int name) {
+    if (name == Step::names - 1) return spi::PartName::of(name_of(name - 1), "part");
+    return "name/" + std::to_string(name);
+  }
 
   void acquire(Step& step, int name) {
     step.client = static_cast<std::size_t>(step.claim % Step::clients);  // a claim has one owner
@@ -59,6 +73,7 @@ class Writer {
     if (any(6) == 0) step.wish.replaces = name * Step::claims_per_name + any(Step::claims_per_name);
     if (step.wish.mode.kind == ClaimMode::permits && any(8) == 0) ++step.wish.mode.limit;
     if (any(50) == 0) step.wish.lease = 0ms;
+    if (any(5) == 0) step.wish.lock_delay = 24h;  // nobody dies here, so that changes nothing
   }
 
   void renew(Step& step) {
@@ -94,13 +109,14 @@ std::string mode_text(const Mode& mode) {
 std::string Step::describe() const {
   const std::string who = "client " + std::to_string(client) + ": ";
   const std::string what = " '" + name.text() + "'";
+  const std::string thing = (of == LockKind::semaphore ? " semaphore" : " lock") + what;
   const std::string which = what + " claim " + std::to_string(claim);
   switch (kind) {
     case Kind::acquire:
       return who + "acquire" + which + " " + mode_text(wish.mode) +
              (wish.when_busy == WhenBusy::refuse ? ", or refuse" : "") +
              (wish.replaces ? ", replaces " + std::to_string(*wish.replaces) : "") +
-             (wish.lease == 0ms ? ", without a lease" : "");
+             (wish.lease == 0ms ? ", without a lease" : "") + (wish.lock_delay > 0ms ? ", with a delay" : "");
     case Kind::release: return who + "release" + which;
     case Kind::renew: {
       std::string all = who + "renew";
@@ -108,8 +124,10 @@ std::string Step::describe() const {
       return all;
     }
     case Kind::downgrade: return who + "downgrade" + which;
-    case Kind::evict: return who + "evict" + what;
-    case Kind::ask_to_release: return who + "ask to release" + what + " for " + text;
+    case Kind::evict: return who + "evict" + thing + ", but not the newest " + std::to_string(number);
+    case Kind::ask_to_release:
+      return who + "ask to release" + thing + " for " + text + " within " + std::to_string(number) + " hours";
+    case Kind::resize: return who + "resize" + what + " to " + std::to_string(number);
     case Kind::list: return who + "list '" + text + "'";
     case Kind::read: return who + "read" + what;
     case Kind::write_if: return who + "write" + what + " if " + std::to_string(number) + ": " + text;

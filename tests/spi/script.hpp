@@ -11,7 +11,7 @@ namespace holdfast::spi_suite {
 /// One random step of one client. Nothing in it depends on what came before or on time, so that a script is the same
 /// for every store. A name has a few claims, each of one mode, that live again and again.
 struct Step {
-  enum class Kind { acquire, release, renew, downgrade, evict, ask_to_release, list, read, write_if, add };
+  enum class Kind { acquire, release, renew, downgrade, evict, ask_to_release, resize, list, read, write_if, add };
 
   static constexpr int clients = 3;
   static constexpr int names = 3;
@@ -21,10 +21,11 @@ struct Step {
   Kind kind = Kind::acquire;
   LockName name = "name";
   int claim = 0;
-  Wish wish = {};              ///< acquire
-  std::vector<Ref> refs = {};  ///< renew
-  std::string text = {};       ///< a reason, a prefix, a value
-  std::int64_t number = 0;     ///< a version, an amount
+  Wish wish = {};                ///< acquire
+  std::vector<Ref> refs = {};    ///< renew
+  LockKind of = LockKind::lock;  ///< evict, ask_to_release
+  std::string text = {};         ///< a reason, a prefix, a value
+  std::int64_t number = 0;       ///< a version, an amount, a total, hours, how many grants are too new to be evicted
 
   std::string describe() const;
 };

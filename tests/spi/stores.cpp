@@ -47,10 +47,12 @@ INSTANTIATE_TEST_SUITE_P(Store, SharedMode, testing::ValuesIn(store_kinds()), na
 INSTANTIATE_TEST_SUITE_P(Store, Permits, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Requests, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Events, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, GrantNumbers, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, AdministrationOf, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, RegistersOf, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, PartNames, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Closing, testing::ValuesIn(store_kinds()), name_of);
 
 }  // namespace holdfast::spi_suite

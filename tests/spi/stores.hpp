@@ -43,10 +43,12 @@ class SharedMode : public StoreTest {};
 class Permits : public StoreTest {};
 class Requests : public StoreTest {};
 class Leases : public StoreTest {};
+class LockDelays : public StoreTest {};
 class Events : public StoreTest {};
 class GrantNumbers : public StoreTest {};
 class AdministrationOf : public StoreTest {};
 class RegistersOf : public StoreTest {};
+class PartNames : public StoreTest {};
 class Closing : public StoreTest {};
 
 }  // namespace holdfast::spi_suite

@@ -20,6 +20,8 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
     spi::milliseconds lease;
     spi::WhenBusy when_busy;
     std::optional<spi::ClaimId> replaces;
+    spi::Mode mode;
+    spi::milliseconds lock_delay;
     spi::Done<spi::ClaimAnswer> done;
   };
   struct Release {
@@ -53,7 +55,8 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
 
  private:
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override {
-    acquires.push_back({request.id, request.lease, request.when_busy, request.replaces, std::move(done)});
+    acquires.push_back({request.id, request.lease, request.when_busy, request.replaces, request.mode,
+                        request.lock_delay, std::move(done)});
   }
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override {
     releases.push_back({claim.id, std::move(done)});

@@ -194,7 +194,9 @@ TEST(MemoryBackend, StopsTellingWhenAnEventMakesTheClientClose) {
   closer.backend->claims().acquire({.name = b, .id = id(2), .lease = seconds(10)}, [](const Result<ClaimAnswer>&) {});
   closer.loop.run();
   for (const LockName& name : {a, b}) {
-    other.ask<std::size_t>([&](auto done) { other.backend->administration().evict(name, std::move(done)); });
+    other.ask<std::size_t>([&](auto done) {
+      other.backend->administration().evict(name, LockKind::lock, spi::Administration::all, std::move(done));
+    });
   }
   closer.loop.run();
   EXPECT_EQ(closer.checks, 1);
@@ -205,16 +207,17 @@ TEST(MemoryBackend, TellsEvictedAndAskedHolders) {
   TestClient administrator;
   holder.acquire(1);
   auto& administration = administrator.backend->administration();
-  EXPECT_EQ(administrator
-                .ask<std::size_t>([&](auto done) { administration.ask_to_release("name", "please", std::move(done)); })
-                .value(),
-            1U);
+  const ReleaseRequest please = {.reason = "please", .within = seconds(3)};
+  const auto asked = administrator.ask<std::size_t>(
+      [&](auto done) { administration.ask_to_release("name", LockKind::lock, please, std::move(done)); });
+  EXPECT_EQ(asked.value(), 1U);
   holder.loop.run();
   EXPECT_EQ(holder.last_check, id(1));
-  EXPECT_EQ(holder.acquire(1).asked_to_release, "please");
+  EXPECT_EQ(holder.acquire(1).asked_to_release->reason, "please");
   holder.last_check.reset();
-  EXPECT_EQ(administrator.ask<std::size_t>([&](auto done) { administration.evict("name", std::move(done)); }).value(),
-            1U);
+  const auto evicted = administrator.ask<std::size_t>(
+      [&](auto done) { administration.evict("name", LockKind::lock, spi::Administration::all, std::move(done)); });
+  EXPECT_EQ(evicted.value(), 1U);
   holder.loop.run();
   EXPECT_EQ(holder.last_check, id(1));
   const auto locks =

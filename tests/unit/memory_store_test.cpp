@@ -286,7 +286,8 @@ TEST(MemoryStore, EvictsHoldersAndTellsThem) {
   world.acquire(2, {.mode = shared});
   world.acquire(3);
   world.acquire(4, {.mode = permits(1, 1)});
-  EXPECT_EQ(world.store.evict(world.name, world.now), 3U);
+  EXPECT_EQ(world.evict(), 2U);
+  EXPECT_EQ(world.evict(LockKind::semaphore), 1U);
   const std::vector<Event> events = world.store.take_events();
   ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[1].kind, Event::Kind::check);
@@ -294,19 +295,26 @@ TEST(MemoryStore, EvictsHoldersAndTellsThem) {
   EXPECT_EQ(events[2].client, 3U);
   EXPECT_EQ(world.renew(1).standing, absent);
   EXPECT_GT(world.renew(3).number, 2U) << "the token still rises";
-  EXPECT_EQ(world.store.evict("nobody's", world.now), 0U);
+  world.name = "nobody's";
+  EXPECT_EQ(world.evict(), 0U);
 }
 
 TEST(MemoryStore, AsksHoldersToRelease) {
   World world;
   world.acquire(1);
   world.acquire(2);
-  EXPECT_EQ(world.store.ask_to_release(world.name, "deploying", world.now), 1U);
+  const ReleaseRequest request = {.reason = "deploying", .within = seconds(3)};
+  EXPECT_EQ(world.store.ask_to_release(world.name, LockKind::lock, request, world.now), 1U);
   EXPECT_EQ(world.told_to_check(), Clients({1}));
-  EXPECT_EQ(world.renew(1).asked_to_release, "deploying");
-  EXPECT_EQ(world.renew(2).asked_to_release, std::nullopt);
+  world.now += seconds(1);
+  ASSERT_TRUE(world.renew(1).asked_to_release);
+  EXPECT_EQ(world.renew(1).asked_to_release->reason, "deploying");
+  EXPECT_EQ(world.renew(1).asked_to_release->within, seconds(2));
+  world.now += seconds(4);
+  EXPECT_EQ(world.renew(1).asked_to_release->within, seconds(0));
+  EXPECT_FALSE(world.renew(2).asked_to_release);
   world.release(1);
-  EXPECT_EQ(world.renew(2).asked_to_release, std::nullopt) << "only those who held were asked";
+  EXPECT_FALSE(world.renew(2).asked_to_release) << "only those who held were asked";
 }
 
 TEST(MemoryStore, ListsHoldersAndWaitersByName) {
@@ -340,6 +348,131 @@ TEST(MemoryStore, ListsHoldersAndWaitersByName) {
   EXPECT_EQ(all[2].holders.at(0).permits, 2U);
   EXPECT_EQ(world.store.list("a/", world.now, wall).size(), 2U);
   EXPECT_EQ(world.store.list("a/", world.now + seconds(6), wall).size(), 0U);
+}
+
+TEST(MemoryStore, KeepsTheNameClosedForALockDelay) {
+  World world;
+  world.acquire(1, {.lock_delay = seconds(5)});
+  EXPECT_EQ(world.acquire(2, {.lease = hours(1)}).check_after, milliseconds(15001)) << "not before it could be open";
+  world.now += seconds(10);
+  EXPECT_EQ(world.renew(1).standing, absent);
+  EXPECT_FALSE(world.release(1)) << "too late to open it";
+  EXPECT_EQ(world.downgrade(1).standing, absent);
+  EXPECT_EQ(world.renew(2).check_after, milliseconds(5001));
+  EXPECT_EQ(world.renew(2).place, 1U);
+  EXPECT_TRUE(world.store.list("", world.now, {}).at(0).holders.empty());
+  EXPECT_EQ(world.store.next_expiry(), world.now + seconds(5));
+  world.now += seconds(5) - milliseconds(1);
+  EXPECT_EQ(world.renew(2).standing, waiting);
+  world.now += milliseconds(1);
+  world.store.advance(world.now);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  EXPECT_EQ(world.store.counters().expiries, 1U);
+  EXPECT_EQ(world.store.counters().takeovers, 1U);
+}
+
+TEST(MemoryStore, SkipsALockDelayThatIsOverWhenSomebodyAsks) {
+  World world;
+  world.acquire(1, {.lock_delay = seconds(5)});
+  world.now += seconds(15);
+  EXPECT_EQ(world.acquire(2).standing, granted);
+  EXPECT_EQ(world.store.counters().expiries, 1U);
+}
+
+TEST(MemoryStore, BeginsASecondLifeBehindItsOwnGhost) {
+  World world;
+  world.acquire(1, {.lock_delay = seconds(5)});
+  world.now += seconds(10);
+  EXPECT_EQ(world.acquire(1, {.when_busy = WhenBusy::refuse}).standing, absent);
+  EXPECT_EQ(world.acquire(1).place, 1U);
+  EXPECT_EQ(world.acquire(2, {.replaces = 1}).place, 1U) << "the second life was replaced, the ghost is still there";
+  world.now += seconds(5);
+  EXPECT_EQ(world.renew(2).standing, granted);
+  EXPECT_TRUE(world.release(2));
+  EXPECT_TRUE(world.store.empty());
+}
+
+TEST(MemoryStore, KeepsALockDelayOnlyForHoldersThatEndByThemselves) {
+  World world;
+  const Options delayed = {.lock_delay = hours(1)};
+  world.acquire(1, delayed);
+  world.acquire(2, delayed);
+  world.now += seconds(5);
+  world.renew(1);
+  world.now += seconds(5);
+  EXPECT_EQ(world.renew(2).standing, absent);
+  world.release(1);
+  EXPECT_TRUE(world.store.empty()) << "neither after waiting nor after a release";
+  world.acquire(3, delayed);
+  world.acquire(4, {.replaces = 3});
+  EXPECT_EQ(world.renew(4).standing, granted) << "nor for what was replaced";
+  world.release(4);
+  world.acquire(5, delayed);
+  world.now += seconds(10);
+  EXPECT_EQ(world.evict(), 0U) << "a ghost is nobody";
+  EXPECT_EQ(world.told_to_check(), Clients());
+  EXPECT_TRUE(world.store.empty()) << "but an operator opens the name";
+}
+
+TEST(MemoryStore, KeepsTheLockDelayOfAWaiterForItsOwnTurn) {
+  World world;
+  world.acquire(1);
+  world.acquire(2, {.lock_delay = seconds(5)});
+  world.acquire(3, {.lease = hours(1)});
+  world.now += seconds(9);
+  world.release(1);
+  EXPECT_EQ(world.told_granted(), Clients({2}));
+  world.now += seconds(5);
+  EXPECT_EQ(world.renew(3).standing, waiting) << "its lease has ended a second after its turn came";
+  world.now += seconds(1);
+  EXPECT_EQ(world.renew(3).standing, granted);
+}
+
+TEST(MemoryStore, KeepsWhatAGhostTookAndNoMore) {
+  World world;
+  world.acquire(1, {.mode = shared, .lock_delay = seconds(5)});
+  world.acquire(2, {.mode = permits(2, 3), .lock_delay = seconds(5)});
+  world.now += seconds(10);
+  EXPECT_EQ(world.acquire(3, {.mode = shared}).standing, granted) << "a reader does not keep out readers";
+  EXPECT_EQ(world.acquire(4).standing, waiting);
+  EXPECT_EQ(world.acquire(5, {.mode = permits(1, 3)}).standing, granted);
+  EXPECT_EQ(world.acquire(6, {.mode = permits(1, 3)}).standing, waiting);
+  EXPECT_FALSE(world.try_acquire(7, {.mode = permits(1, 4)}).ok()) << "the total stays as long";
+  world.release(3);
+  EXPECT_EQ(world.renew(4).standing, waiting);
+  world.now += seconds(5);
+  EXPECT_EQ(world.renew(4).standing, granted);
+  EXPECT_EQ(world.renew(6).standing, granted);
+}
+
+TEST(MemoryStore, ChangesTheTotalOfPermits) {
+  World world;
+  EXPECT_FALSE(world.store.resize(world.name, 3, world.now).value());
+  world.acquire(1, {.mode = permits(3, 4)});
+  world.acquire(2, {.mode = permits(4, 4)});
+  world.acquire(3, {.mode = permits(1, 4)});
+  EXPECT_TRUE(world.store.resize(world.name, 2, world.now).value());
+  EXPECT_EQ(world.told_to_check(), Clients({2}));
+  EXPECT_EQ(world.renew(2).standing, absent);
+  EXPECT_EQ(world.renew(3).standing, waiting) << "3 of 2 are taken";
+  EXPECT_EQ(world.store.list("", world.now, {}).at(0).total, 2U);
+  EXPECT_TRUE(world.store.resize(world.name, 4, world.now).value());
+  EXPECT_EQ(world.told_granted(), Clients({3}));
+  EXPECT_FALSE(world.store.resize(world.name, 0, world.now).ok());
+}
+
+TEST(MemoryStore, ListsHoldersByTheirNumbersHoweverTheyRenew) {
+  World world;
+  for (int claim = 1; claim <= 3; ++claim) {
+    world.acquire(claim, {.mode = shared, .reason = std::to_string(claim)});
+  }
+  world.now += seconds(1);
+  world.renew(2);
+  world.renew(1);
+  const auto holders = world.store.list("", world.now, {}).at(0).holders;
+  ASSERT_EQ(holders.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(holders[i].reason, std::to_string(i + 1));
+  EXPECT_EQ(world.acquire(4).check_after, milliseconds(9001)) << "of the one that did not renew";
 }
 
 TEST(MemoryStore, ForgetsClaimsButNeitherNumbersNorRegistersWhenItRestarts) {
@@ -404,7 +537,7 @@ TEST(MemoryStore, KeepsItsPromisesInRandomHistories) {
       case 2: world.acquire(claim, {.mode = shared, .lease = milliseconds(200), .when_busy = when_busy}); break;
       case 3: world.acquire(claim, {.lease = milliseconds(200), .when_busy = when_busy}); break;
       case 4: world.acquire(claim, {.lease = milliseconds(200), .replaces = any(12)}); break;
-      default: any(5) == 0 ? void(world.store.evict(world.name, world.now)) : void(world.downgrade(claim)); break;
+      default: any(5) == 0 ? void(world.evict()) : void(world.downgrade(claim)); break;
     }
     for (const LockStatus& lock : world.store.list("", world.now, {})) {
       std::size_t writers = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/memory/store.hpp"
+#include "spi/administration.hpp"
 
 namespace holdfast::memory {
 
@@ -30,6 +31,7 @@ struct Options {
   Mode mode = exclusive;
   milliseconds lease = seconds(10);
   WhenBusy when_busy = WhenBusy::wait;
+  milliseconds lock_delay = {};
   std::optional<int> replaces = {};
   std::string reason = {};
 };
@@ -48,6 +50,7 @@ class World {
                           .mode = options.mode,
                           .lease = options.lease,
                           .when_busy = options.when_busy,
+                          .lock_delay = options.lock_delay,
                           .replaces = replaces,
                           .reason = options.reason},
                          static_cast<ClientNumber>(claim), now);
@@ -60,6 +63,7 @@ class World {
   ClaimAnswer renew(int claim, milliseconds lease = seconds(10)) { return store.renew({name, id(claim), lease}, now); }
   bool release(int claim) { return store.release({name, id(claim)}, now); }
   ClaimAnswer downgrade(int claim) { return store.downgrade({name, id(claim)}, now).value(); }
+  std::size_t evict(LockKind kind = LockKind::lock) { return store.evict(name, kind, spi::Administration::all, now); }
 
   /// The clients that were told they hold, in this order.
   std::vector<int> told_granted() { return told(Event::Kind::granted); }

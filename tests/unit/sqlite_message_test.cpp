@@ -6,6 +6,7 @@
 
 #include "backends/sqlite/message.hpp"
 #include "holdfast/name.hpp"
+#include "spi/part_name.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -26,7 +27,9 @@ void expect_equal(const Message& decoded, const Message& sent) {
 
 TEST(SqliteMessage, ArrivesAsItWasSent) {
   for (const auto kind : {Message::Kind::granted, Message::Kind::check, Message::Kind::changed}) {
-    for (const std::string& name : {std::string("n"), std::string(LockName::max_bytes, 'x'), std::string()}) {
+    const LockName longest = std::string(LockName::max_bytes, 'x');
+    const std::string part = spi::PartName::of(longest, std::string(spi::PartName::max_part_bytes, 'p')).text();
+    for (const std::string& name : {std::string("n"), longest.text(), part, std::string()}) {
       Message message = example;
       message.kind = kind;
       message.name = name;

@@ -48,8 +48,8 @@ class SqliteSchema : public testing::Test {
   static void fill(Connection& connection) {
     connection.execute(
         "INSERT INTO clients VALUES (1, 'id', 'host', 1, 'command', 'label');"
-        "INSERT INTO claims VALUES ('n', 0, 0, 5, x'00', 1, 0, 1, 5, 1000, 1000, 0, '', NULL);"
-        "INSERT INTO pools VALUES ('n', 3, 1);"
+        "INSERT INTO claims VALUES ('n', 0, 0, 5, x'00', 1, 0, 0, 1, 5, 1000, 1000, 1000, 0, '', NULL, NULL);"
+        "INSERT INTO pools VALUES ('n', 3, 1, 1);"
         "INSERT INTO watchers VALUES ('n', 1);"
         "INSERT INTO registers VALUES ('n', 4, 'value')");
   }
@@ -172,7 +172,7 @@ TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
     Opened opened(path_);
     opened.prepare(host<1000>("boot 1"));
     fill(opened.connection);
-    opened.connection.execute("PRAGMA user_version = 2");
+    opened.connection.execute("PRAGMA user_version = 3");
   }
   const auto failure = refusal();
   ASSERT_TRUE(failure);
@@ -180,7 +180,23 @@ TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
   EXPECT_NE(failure->detail.find("newer version"), std::string::npos) << failure->detail;
   Opened opened(path_);
   EXPECT_EQ(rows_in(opened.connection, "claims"), 1) << "and left as it is";
-  EXPECT_EQ(number(opened.connection, "PRAGMA user_version"), 2);
+  EXPECT_EQ(number(opened.connection, "PRAGMA user_version"), 3);
+}
+
+TEST_F(SqliteSchema, OfAnOlderVersionIsRefused) {
+  {
+    Opened opened(path_);
+    opened.prepare(host<1000>("boot 1"));
+    fill(opened.connection);
+    opened.connection.execute("PRAGMA user_version = 1");
+  }
+  const auto failure = refusal();
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code, Errc::store_failed);
+  EXPECT_NE(failure->detail.find("older development version"), std::string::npos) << failure->detail;
+  EXPECT_NE(failure->detail.find("delete it"), std::string::npos) << failure->detail;
+  Opened opened(path_);
+  EXPECT_EQ(rows_in(opened.connection, "claims"), 1) << "and left as it is";
 }
 
 TEST_F(SqliteSchema, OfAnotherApplicationIsRefused) {

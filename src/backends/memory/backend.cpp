@@ -114,14 +114,20 @@ class MemoryBackend final : public spi::Backend,
     run(std::move(done), [&](Store& store) { return Result(store.list(prefix, now, system_clock::now())); });
   }
 
-  void evict(const LockName& name, Done<std::size_t> done) override {
+  void evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.evict(name, now)); });
+    run(std::move(done), [&](Store& store) { return Result(store.evict(name, kind, up_to, now)); });
   }
 
-  void ask_to_release(const LockName& name, std::string reason, Done<std::size_t> done) override {
+  void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                      Done<std::size_t> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.ask_to_release(name, reason, now)); });
+    run(std::move(done), [&](Store& store) { return Result(store.ask_to_release(name, kind, request, now)); });
+  }
+
+  void resize(const LockName& name, std::uint32_t total, Done<bool> done) override {
+    const Instant now = loop_.now();
+    run(std::move(done), [&](Store& store) { return store.resize(name, total, now); });
   }
 
   void now(Done<system_clock::time_point> done) override { answer(std::move(done), Result(system_clock::now())); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/memory/event.hpp"
@@ -16,6 +17,16 @@ struct Line;
 
 /// One claim, in one of the two lists of its line. Small, because there is one for every lock that is held.
 struct Claim {
+  struct Extras {
+    struct Asked {
+      std::string reason = {};
+      spi::Instant until = {};
+    };
+    std::string reason = {};
+    spi::milliseconds lock_delay = {};
+    std::optional<Asked> asked = {};  ///< to release
+  };
+
   spi::ClaimId id = {};
   Line* line = nullptr;
   Claim* previous = nullptr;
@@ -26,15 +37,22 @@ struct Claim {
   spi::Instant since = {};       ///< granted, or joined the line
   std::uint64_t number = 0;
   std::shared_ptr<const ClientIdentity> identity = {};
-  std::unique_ptr<std::string> reason = {};            ///< most claims have none
-  std::unique_ptr<std::string> asked_to_release = {};  ///< set once somebody has asked
-  std::uint32_t units = 1;                             ///< how much of the line's limit it takes
-  std::uint32_t ordinal = 0;                           ///< waiting: counts up along the line, see Line::ordinals_stale
+  std::unique_ptr<Extras> extras = {};  ///< most claims have none
+  std::uint32_t units = 1;              ///< how much of the line's limit it takes
+  std::uint32_t ordinal = 0;            ///< waiting: counts up along the line, see Line::ordinals_stale
   ClientNumber client = 0;
   ClaimMode mode : 8 = ClaimMode::exclusive;
   bool granted : 1 = false;
+  bool ghost : 1 = false;  ///< granted, and its lease has ended: until `expires` it only keeps others out
 
   spi::Instant due() const { return expires; }
+  Extras& with_extras() {
+    if (!extras) extras = std::make_unique<Extras>();
+    return *extras;
+  }
+  spi::milliseconds lock_delay() const { return extras ? extras->lock_delay : spi::milliseconds::zero(); }
+  /// When it keeps nobody out any more, if it is granted and nobody hears of it again.
+  spi::Instant opens() const { return ghost ? expires : spi::end_of(lock_delay(), expires); }
 };
 
 /// A doubly linked list through the claims themselves.
@@ -76,11 +94,11 @@ struct Line {
   static constexpr std::uint32_t not_vacant = static_cast<std::uint32_t>(-1);
 
   const LineKey* key = nullptr;  ///< in the store's map
-  ClaimList granted = {};
+  ClaimList granted = {};        ///< whoever was armed longest ago comes first
   ClaimList waiting = {};
   std::uint64_t expired_number = 0;  ///< of the last holder whose lease ended; 0 if somebody was granted since
   std::uint32_t granted_count = 0;
-  std::uint32_t used = 0;
+  std::uint32_t used = 0;  ///< more than the limit, after it was lowered
   std::uint32_t limit = everything;
   std::uint32_t vacant_index = not_vacant;  ///< in the store's list of vacant lines
   bool ordinals_stale = false;              ///< a claim left from the middle: number them again before counting
@@ -95,7 +113,7 @@ struct Line {
   }
 
   bool vacant() const { return granted.empty() && waiting.empty(); }
-  bool fits(std::uint32_t units) const { return units <= limit - used; }
+  bool fits(std::uint32_t units) const { return used <= limit && units <= limit - used; }
 };
 
 }  // namespace holdfast::memory

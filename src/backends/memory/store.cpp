@@ -14,6 +14,7 @@ using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Instant;
+using spi::milliseconds;
 using spi::Result;
 
 namespace {
@@ -95,9 +96,15 @@ void Store::advance(Instant now) {
   while (expiries_.next() <= now) {
     Claim& claim = expiries_.top();
     Line& line = *claim.line;
-    if (claim.granted) {
+    if (claim.granted && !claim.ghost) {
       ++counters_.expiries;
       line.expired_number = claim.number;
+      if (claim.lock_delay() > milliseconds::zero()) {
+        claim.expires = claim.opens();
+        claim.ghost = true;
+        expiries_.update(claim);
+        continue;
+      }
     }
     if (!std::exchange(line.unsettled, true)) unsettled_.push_back(&line);
     remove(claim);

@@ -32,7 +32,8 @@ struct StoreRules {
 };
 
 /// A store of claims and registers, as a pure state machine: it knows no thread, no clock and no network. Every call
-/// says what time it is on the store's clock, and first ends all leases that are due by then, whoever's they are.
+/// says what time it is on the store's clock, and first ends all leases that are due by then, whoever's they are. A
+/// granted claim with a lock delay is then a ghost for that long: nobody finds it, but it still takes its place.
 ///
 /// Answers leave `armed_at` at Instant::min(): whoever carries them knows when the request was sent. What others should
 /// be told is kept until take_events(). Grants are numbered by one counter for the whole store, from 1. A name whose
@@ -64,14 +65,15 @@ class Store {
   // Administration: see spi::Administration. `wall` is the time of day that belongs to `now`.
 
   std::vector<LockStatus> list(std::string_view prefix, spi::Instant now, std::chrono::system_clock::time_point wall);
-  std::size_t evict(const LockName& name, spi::Instant now);
-  std::size_t ask_to_release(const LockName& name, const std::string& reason, spi::Instant now);
+  std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Instant now);
+  std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, spi::Instant now);
+  spi::Result<bool> resize(const LockName& name, std::uint32_t total, spi::Instant now);
 
   RegisterTable& registers() { return registers_; }
 
   /// Ends all leases that are due and promotes whoever is next.
   void advance(spi::Instant now);
-  /// When the next lease ends; Instant::max() if there is none.
+  /// When the next lease ends, or a lock delay; Instant::max() if there is none.
   spi::Instant next_expiry() const { return expiries_.next(); }
 
   /// What clients should be told, oldest first, since the last call.
@@ -80,7 +82,7 @@ class Store {
   /// The store restarts and has forgotten all claims, but neither the counter nor the registers.
   void lose_everything();
 
-  /// No claims: nothing is held, nobody waits.
+  /// No claims: nothing is held or kept closed, nobody waits.
   bool empty() const { return claims_.empty(); }
   const Counters& counters() const { return counters_; }
 
@@ -110,6 +112,7 @@ class Store {
 
   Claim* find(const LockName& name, const spi::ClaimId& id);
   Line* find_line(const LockName& name, bool permits);
+  Line* find_line(const LockName& name, LockKind kind) { return find_line(name, kind == LockKind::semaphore); }
   Line& line_for(const LockName& name, bool permits);
   Claim& join(Line& line, const spi::ClaimRequest& request, ClientNumber client, spi::Instant now);
   void withdraw(Claim& claim, spi::Instant now);

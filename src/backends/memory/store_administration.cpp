@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "backends/memory/store.hpp"
+#include "spi/rules.hpp"
 
 namespace holdfast::memory {
 
@@ -20,7 +20,8 @@ struct Wall {
     return {.client = claim.identity ? *claim.identity : ClientIdentity{},
             .mode = claim.mode,
             .permits = claim.mode == ClaimMode::permits ? claim.units : 1,
-            .reason = claim.reason ? *claim.reason : std::string(),
+            .number = claim.granted ? claim.number : 0,
+            .reason = claim.extras ? claim.extras->reason : std::string(),
             .since = wall - std::chrono::duration_cast<system_clock::duration>(now - claim.since),
             .lease_left = std::chrono::floor<spi::milliseconds>(claim.expires - now)};
   }
@@ -29,10 +30,17 @@ struct Wall {
 LockStatus status_of(const Line& line, const Wall& wall) {
   LockStatus status;
   status.name = line.key->name.text();
-  for (const Claim* claim = line.granted.front(); claim != nullptr; claim = claim->next) {
-    status.number = std::max(status.number, claim->number);
-    status.holders.push_back(wall.status_of(*claim));
+  if (line.key->permits) {
+    status.kind = LockKind::semaphore;
+    status.total = line.limit;
   }
+  std::vector<const Claim*> holders;
+  for (const Claim* claim = line.granted.front(); claim != nullptr; claim = claim->next) {
+    if (!claim->ghost) holders.push_back(claim);
+  }
+  std::sort(holders.begin(), holders.end(), [](const Claim* a, const Claim* b) { return a->number < b->number; });
+  for (const Claim* claim : holders) status.holders.push_back(wall.status_of(*claim));
+  if (!holders.empty()) status.number = holders.back()->number;
   for (const Claim* claim = line.waiting.front(); claim != nullptr; claim = claim->next) {
     status.waiters.push_back(wall.status_of(*claim));
   }
@@ -53,37 +61,59 @@ std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system
   });
   std::vector<LockStatus> locks;
   locks.reserve(found.size());
-  for (const Line* line : found) locks.push_back(status_of(*line, {now, wall}));
+  for (const Line* line : found) {
+    locks.push_back(status_of(*line, {now, wall}));
+    if (locks.back().holders.empty() && locks.back().waiters.empty()) locks.pop_back();  // only ghosts
+  }
   return locks;
 }
 
-std::size_t Store::evict(const LockName& name, Instant now) {
+std::size_t Store::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Instant now) {
   advance(now);
+  Line* const line = find_line(name, kind);
+  if (line == nullptr || line->vacant()) return 0;
   std::size_t evicted = 0;
-  for (const bool permits : {false, true}) {
-    Line* const line = find_line(name, permits);
-    if (line == nullptr || line->vacant()) continue;
-    for (; !line->granted.empty(); ++evicted) {
-      tell(*line->granted.front(), Event::Kind::check, {});
-      remove(*line->granted.front());
+  for (Claim *claim = line->granted.front(), *next = nullptr; claim != nullptr; claim = next) {
+    next = claim->next;
+    if (claim->number > up_to) continue;
+    if (!claim->ghost) {
+      tell(*claim, Event::Kind::check, {});
+      ++evicted;
     }
-    settle(*line, now);
+    remove(*claim);
   }
+  settle(*line, now);
   return evicted;
 }
 
-std::size_t Store::ask_to_release(const LockName& name, const std::string& reason, Instant now) {
+std::size_t Store::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, Instant now) {
   advance(now);
+  const Line* const line = find_line(name, kind);
+  if (line == nullptr) return 0;
   std::size_t asked = 0;
-  for (const bool permits : {false, true}) {
-    Line* const line = find_line(name, permits);
-    if (line == nullptr) continue;
-    for (Claim* claim = line->granted.front(); claim != nullptr; claim = claim->next, ++asked) {
-      claim->asked_to_release = std::make_unique<std::string>(reason);
-      tell(*claim, Event::Kind::check, {});
-    }
+  for (Claim* claim = line->granted.front(); claim != nullptr; claim = claim->next) {
+    if (claim->ghost) continue;
+    claim->with_extras().asked = {request.reason, spi::end_of(request.within, now)};
+    tell(*claim, Event::Kind::check, {});
+    ++asked;
   }
   return asked;
+}
+
+spi::Result<bool> Store::resize(const LockName& name, std::uint32_t total, Instant now) {
+  if (auto failure = spi::why_invalid_total(name, total)) return *std::move(failure);
+  advance(now);
+  Line* const line = find_line(name, LockKind::semaphore);
+  if (line == nullptr || line->vacant()) return false;
+  line->limit = total;
+  for (Claim *claim = line->waiting.front(), *next = nullptr; claim != nullptr; claim = next) {
+    next = claim->next;
+    if (claim->units <= total) continue;  // else its turn would never come
+    tell(*claim, Event::Kind::check, {});
+    remove(*claim);
+  }
+  settle(*line, now);
+  return true;
 }
 
 }  // namespace holdfast::memory

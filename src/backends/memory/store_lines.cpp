@@ -19,16 +19,15 @@ namespace {
 constexpr std::size_t max_vacant_lines = 64;
 constexpr std::size_t max_spare_claims = 256;
 
-Instant end_of(milliseconds lease, Instant now) {
-  constexpr auto longest = std::chrono::floor<milliseconds>(spi::Duration::max());
-  return spi::saturating_add(now, std::min(lease, longest));
-}
+// The first in line looks at so many holders, those that were armed longest ago, to say when one of them may end. With
+// leases of one length they are the right ones; else a dead holder may be noticed only when somebody asks for anything.
+constexpr int holders_to_look_at = 64;
 
 }  // namespace
 
 Claim* Store::find(const LockName& name, const ClaimId& id) {
   for (auto [at, end] = claims_.equal_range(id); at != end; ++at) {
-    if (at->second.line->key->name == name) return &at->second;
+    if (at->second.line->key->name == name && !at->second.ghost) return &at->second;
   }
   return nullptr;
 }
@@ -70,17 +69,19 @@ Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client,
   Claim& claim = at->second;
   claim.id = request.id;
   claim.line = &line;
-  claim.expires = end_of(request.lease, now);
+  claim.expires = spi::end_of(request.lease, now);
   claim.lease = request.lease;
   claim.since = now;
   claim.number = rules_.number_on_joining ? next_number(line) : 0;
   claim.identity = request.client;
-  if (!request.reason.empty()) claim.reason = std::make_unique<std::string>(request.reason);
+  if (!request.reason.empty()) claim.with_extras().reason = request.reason;
+  if (request.lock_delay > milliseconds::zero()) claim.with_extras().lock_delay = request.lock_delay;
   claim.units = Line::units_of(request.mode);
   claim.ordinal = line.waiting.empty() ? 0 : line.waiting.back()->ordinal + 1;
   claim.client = client;
   claim.mode = request.mode.kind;
   claim.granted = false;
+  claim.ghost = false;
   if (line.vacant_index != Line::not_vacant) {
     vacant_[line.vacant_index] = vacant_.back();
     vacant_[line.vacant_index]->vacant_index = line.vacant_index;
@@ -116,8 +117,7 @@ void Store::remove(Claim& claim) {
     return;
   }
   claim.identity.reset();
-  claim.reason.reset();
-  claim.asked_to_release.reset();
+  claim.extras.reset();
   spare_claims_.push_back(claims_.extract(at));
 }
 
@@ -149,9 +149,15 @@ void Store::grant(Claim& claim, Instant now, const Claim* asking) {
 }
 
 void Store::arm(Claim& claim, milliseconds lease, Instant now) {
-  claim.expires = std::max(claim.expires, end_of(lease, now));
+  if (const Instant end = spi::end_of(lease, now); end > claim.expires) {
+    claim.expires = end;
+    expiries_.update(claim);
+    if (ClaimList& granted = claim.line->granted; claim.granted && granted.back() != &claim) {
+      granted.erase(claim);
+      granted.push_back(claim);
+    }
+  }
   claim.lease = std::chrono::floor<milliseconds>(claim.expires - now);
-  expiries_.update(claim);
 }
 
 void Store::retire(Line& line) {
@@ -176,7 +182,11 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
   answer.lease = claim.lease;
   if (claim.granted) {
     answer.standing = ClaimAnswer::Standing::granted;
-    if (claim.asked_to_release) answer.asked_to_release = *claim.asked_to_release;
+    if (claim.extras && claim.extras->asked) {
+      const auto& [reason, until] = *claim.extras->asked;
+      const auto left = std::chrono::floor<milliseconds>(until - now);
+      answer.asked_to_release = ReleaseRequest{reason, std::max(left, milliseconds::zero())};
+    }
     return answer;
   }
   answer.standing = ClaimAnswer::Standing::waiting;
@@ -187,14 +197,16 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
   }
   answer.place = line.granted_count + (claim.ordinal - line.waiting.front()->ordinal);
   // All waiters look when a holder's lease ends, not only the first: it may have died as well. While the holder lives,
-  // its lease ends later than their next renewal, so this costs nothing. The first one looks at every holder.
-  Instant ends = line.granted.front()->expires;
+  // its lease ends later than their next renewal, so this costs nothing. The first one looks at several holders.
+  const Claim* holder = line.granted.front();
+  Instant opens = holder->opens();
   if (line.waiting.front() == &claim) {
-    for (const Claim* each = line.granted.front(); each != nullptr; each = each->next) {
-      ends = std::min(ends, each->expires);
+    for (int looked = 1; looked < holders_to_look_at && holder->next != nullptr; ++looked) {
+      holder = holder->next;
+      opens = std::min(opens, holder->opens());
     }
   }
-  answer.check_after = std::chrono::floor<milliseconds>(ends - now) + milliseconds(1);
+  answer.check_after = std::chrono::floor<milliseconds>(opens - now) + milliseconds(1);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 #include "backends/sqlite/transactions.hpp"
 #include "holdfast/error.hpp"
 #include "spi/register_watches.hpp"
+#include "spi/rules.hpp"
 
 // Claims are executed at once, under the monitor, in transactions of some microseconds (transactions.hpp). What waits
 // for the disk, registers and the reservation of numbers, goes to a thread that may block (durable_queue.hpp). A client
@@ -161,13 +162,21 @@ class SqliteBackend final : public spi::Backend,
         [text = std::string(prefix)](Step& step) { return step.store.list(text); });
   }
 
-  void evict(const LockName& name, Done<std::size_t> done) override {
-    ask(Step::Access::write, std::move(done), [text = name.text()](Step& step) { return step.store.evict(text); });
+  void evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) override {
+    ask(Step::Access::write, std::move(done),
+        [text = name.text(), kind, up_to](Step& step) { return step.store.evict(text, kind, up_to); });
   }
 
-  void ask_to_release(const LockName& name, std::string reason, Done<std::size_t> done) override {
-    ask(Step::Access::write, std::move(done), [text = name.text(), reason = std::move(reason)](Step& step) {
-      return step.store.ask_to_release(text, reason);
+  void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                      Done<std::size_t> done) override {
+    ask(Step::Access::write, std::move(done),
+        [text = name.text(), kind, request](Step& step) { return step.store.ask_to_release(text, kind, request); });
+  }
+
+  void resize(const LockName& name, std::uint32_t total, Done<bool> done) override {
+    ask(Step::Access::write, std::move(done), [name, total](Step& step) -> Result<bool> {
+      if (auto failure = spi::why_invalid_total(name, total)) return *std::move(failure);
+      return step.store.resize(name.text(), total);
     });
   }
 

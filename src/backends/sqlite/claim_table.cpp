@@ -6,50 +6,72 @@ namespace {
 // In all statements: ?1 name, ?2 permits, ?3 turn, ?4 waiting, unless they say otherwise.
 
 /// What read() reads, in this order.
-constexpr const char* columns = "waiting, turn, id, client, mode, units, number, lease, expires, since, asked";
-constexpr int column_count = 11;
+constexpr const char* columns =
+    "waiting, turn, id, client, mode, units, number, lease, expires, opens, since, asked, asked_until";
+constexpr int column_count = 13;
 
 constexpr const char* at = "AND waiting IN (0, 1) AND turn = ?3";
 constexpr const char* first = "ORDER BY waiting, turn LIMIT 1";
 constexpr const char* first_waiting = "AND waiting = 1 ORDER BY turn LIMIT 1";
 constexpr const char* waiting_before = "AND waiting = 1 AND turn < ?3 ORDER BY turn DESC LIMIT 1";
 constexpr const char* waiting_behind = "AND waiting = 1 AND turn > ?3 ORDER BY turn LIMIT 1";
-constexpr const char* holders = "AND waiting = 0 ORDER BY turn LIMIT ?3";  // ?3 at most
-constexpr const char* claims_of = "AND client = ?3";                       // ?3 client
+constexpr const char* holders = "AND waiting = 0 ORDER BY turn LIMIT ?3";                      // ?3 at most
+constexpr const char* holders_from = "AND waiting = 0 AND turn >= ?3 ORDER BY turn LIMIT ?4";  // ?4 at most
+constexpr const char* last_holder = "AND waiting = 0 ORDER BY turn DESC LIMIT 1";
+constexpr const char* waiting_for_more = "AND waiting = 1 AND units > ?3 ORDER BY turn";  // ?3 units
+constexpr const char* claims_of = "AND client = ?3";                                      // ?3 client
 
 std::string in_line(const char* which) {
   return std::string("SELECT ") + columns + " FROM claims WHERE name = ?1 AND permits = ?2 " + which;
 }
 
+std::string opened_by() {  // ?3 now, ?4 at most
+  return std::string("SELECT ") + columns +
+         " FROM claims INDEXED BY crowd_by_end WHERE name = ?1 AND permits = ?2 AND crowd = 1 AND waiting = 0"
+         " AND opens <= ?3 ORDER BY opens LIMIT ?4";
+}
+
+constexpr const char* first_to_open =
+    "SELECT opens FROM claims INDEXED BY crowd_by_end WHERE name = ?1 AND permits = ?2 AND crowd = 1 AND waiting = 0"
+    " ORDER BY opens LIMIT 1";
+
 std::string find_by_id() {  // ?2 id
-  return std::string("SELECT ") + columns + ", permits FROM claims WHERE name = ?1 AND id = ?2";
+  const std::string select = std::string("SELECT ") + columns + ", permits FROM claims ";
+  return select + "INDEXED BY crowd_by_id WHERE id = ?2 AND crowd = 1 AND name = ?1 UNION ALL " + select +
+         "WHERE name = ?1 AND permits = 0 AND crowd = 0 AND id = ?2 ORDER BY expires DESC LIMIT 1";
 }
 
 std::string list_from() {  // ?1 the first name
   return std::string("SELECT ") + columns +
-         ", name, permits, reason, client_id, host, pid, command, label"
+         ", claims.name, permits, size, reason, client_id, host, pid, command, label"
          " FROM claims LEFT JOIN clients ON client_number = client"
-         " WHERE name >= ?1 ORDER BY name, permits, waiting, turn";
+         " LEFT JOIN pools ON permits = 1 AND pools.name = claims.name"
+         " WHERE claims.name >= ?1 ORDER BY claims.name, permits, waiting, turn";
 }
 
-constexpr const char* count_before =
-    "SELECT count(*) FROM claims WHERE name = ?1 AND permits = ?2 AND (waiting, turn) < (1, ?3)";
+constexpr const char* count_holders = "SELECT count(*) FROM claims WHERE name = ?1 AND permits = ?2 AND waiting = 0";
+constexpr const char* count_waiting_before =
+    "SELECT count(*) FROM claims WHERE name = ?1 AND permits = ?2 AND waiting = 1 AND turn < ?3";
 constexpr const char* insert =
-    "INSERT INTO claims (name, permits, turn, waiting, id, client, mode, units, number, lease, expires, since, reason)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+    "INSERT INTO claims"
+    " (name, permits, turn, waiting, id, client, mode, units, number, lease, expires, opens, since, reason,"
+    "  crowd)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 constexpr const char* erase = "DELETE FROM claims WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
 constexpr const char* arm =
-    "UPDATE claims SET lease = ?5, expires = ?6 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
+    "UPDATE claims SET lease = ?5, expires = ?6, opens = ?7"
+    " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
 constexpr const char* grant =
     "UPDATE claims SET waiting = 0, number = ?4, since = ?5"
     " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 1";
 constexpr const char* make_shared =
     "UPDATE claims SET mode = ?4, units = ?5 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
 constexpr const char* ask =
-    "UPDATE claims SET asked = ?4 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
+    "UPDATE claims SET asked = ?4, asked_until = ?5"
+    " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
 
-constexpr const char* pool = "SELECT size, used FROM pools WHERE name = ?1";
-constexpr const char* set_pool = "INSERT OR REPLACE INTO pools (name, size, used) VALUES (?1, ?2, ?3)";
+constexpr const char* pool = "SELECT size, used, holders FROM pools WHERE name = ?1";
+constexpr const char* set_pool = "INSERT OR REPLACE INTO pools (name, size, used, holders) VALUES (?1, ?2, ?3, ?4)";
 constexpr const char* erase_pool = "DELETE FROM pools WHERE name = ?1";
 constexpr const char* lines_of = "SELECT DISTINCT name, permits FROM claims WHERE client = ?1";
 
@@ -58,6 +80,8 @@ std::int64_t stored(bool value) { return value ? 1 : 0; }
 spi::Instant as_instant(std::int64_t nanoseconds) { return spi::Instant(spi::Duration(nanoseconds)); }
 
 Claim read(const Statement::Rows& row) {
+  std::optional<Claim::Asked> asked;
+  if (!row.null(11)) asked = {std::string(row.text(11)), as_instant(row.integer(12))};
   return {.waiting = row.integer(0) != 0,
           .turn = row.integer(1),
           .id = row.claim_id(2),
@@ -67,8 +91,9 @@ Claim read(const Statement::Rows& row) {
           .number = row.integer(6),
           .lease = spi::milliseconds(row.integer(7)),
           .expires = as_instant(row.integer(8)),
-          .since = as_instant(row.integer(9)),
-          .asked = row.null(10) ? std::nullopt : std::optional<std::string>(row.text(10))};
+          .opens = as_instant(row.integer(9)),
+          .since = as_instant(row.integer(10)),
+          .asked = std::move(asked)};
 }
 
 std::optional<Claim> read_one(Statement::Rows rows) {
@@ -93,7 +118,8 @@ ClaimTable::ClaimTable(Connection& connection)
       waiting_before_(connection, in_line(sqlite::waiting_before)),
       waiting_behind_(connection, in_line(sqlite::waiting_behind)),
       holders_(connection, in_line(sqlite::holders)),
-      count_before_(connection, sqlite::count_before),
+      count_holders_(connection, sqlite::count_holders),
+      count_waiting_before_(connection, sqlite::count_waiting_before),
       insert_(connection, sqlite::insert),
       erase_(connection, sqlite::erase),
       arm_(connection, sqlite::arm),
@@ -134,15 +160,49 @@ std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most
   return read_all(holders_.rows(line.name, stored(line.permits), at_most));
 }
 
-std::int64_t ClaimTable::count_before(const LineKey& line, std::int64_t turn) {
-  auto rows = count_before_.rows(line.name, stored(line.permits), turn);
+// Prepared where they are used: only for lines with very many holders, or by an operator.
+
+std::vector<Claim> ClaimTable::holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most) {
+  Statement statement(connection_, in_line(sqlite::holders_from));
+  return read_all(statement.rows(line.name, stored(line.permits), turn, at_most));
+}
+
+std::optional<Claim> ClaimTable::last_holder(const LineKey& line) {
+  Statement statement(connection_, in_line(sqlite::last_holder));
+  return read_one(statement.rows(line.name, stored(line.permits)));
+}
+
+std::vector<Claim> ClaimTable::opened(const LineKey& line, spi::Instant now, std::int64_t at_most) {
+  Statement statement(connection_, opened_by());
+  return read_all(statement.rows(line.name, stored(line.permits), stored(now), at_most));
+}
+
+spi::Instant ClaimTable::first_to_open(const LineKey& line) {
+  Statement statement(connection_, sqlite::first_to_open);
+  auto rows = statement.rows(line.name, stored(line.permits));
+  return rows.next() ? as_instant(rows.integer(0)) : spi::Instant::max();
+}
+
+std::vector<Claim> ClaimTable::waiting_for_more_than(const LineKey& line, std::uint32_t units) {
+  Statement statement(connection_, in_line(waiting_for_more));
+  return read_all(statement.rows(line.name, stored(line.permits), static_cast<std::int64_t>(units)));
+}
+
+std::int64_t ClaimTable::count_holders(const LineKey& line) {
+  auto rows = count_holders_.rows(line.name, stored(line.permits));
+  return rows.next() ? rows.integer(0) : 0;
+}
+
+std::int64_t ClaimTable::count_waiting_before(const LineKey& line, std::int64_t turn) {
+  auto rows = count_waiting_before_.rows(line.name, stored(line.permits), turn);
   return rows.next() ? rows.integer(0) : 0;
 }
 
 void ClaimTable::insert(const LineKey& line, const Claim& claim, std::string_view reason) {
   insert_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting), claim.id, claim.client,
               static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
-              static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.since), reason);
+              static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
+              stored(claim.since), reason, stored(claim.crowd));
 }
 
 void ClaimTable::erase(const LineKey& line, const Claim& claim) {
@@ -151,7 +211,7 @@ void ClaimTable::erase(const LineKey& line, const Claim& claim) {
 
 void ClaimTable::arm(const LineKey& line, const Claim& claim) {
   arm_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting),
-           static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires));
+           static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens));
 }
 
 void ClaimTable::grant(const LineKey& line, const Claim& claim) {
@@ -163,18 +223,21 @@ void ClaimTable::make_shared(const LineKey& line, const Claim& claim) {
                    static_cast<std::int64_t>(claim.units));
 }
 
-void ClaimTable::ask(const LineKey& line, const Claim& claim, std::string_view reason) {
-  ask_.run(line.name, stored(line.permits), claim.turn, reason);
+void ClaimTable::ask(const LineKey& line, const Claim& claim, const Claim::Asked& asked) {
+  ask_.run(line.name, stored(line.permits), claim.turn, asked.reason, stored(asked.until));
 }
 
 std::optional<Pool> ClaimTable::pool(std::string_view name) {
   auto rows = pool_.rows(name);
   if (!rows.next()) return std::nullopt;
-  return Pool{static_cast<std::uint32_t>(rows.integer(0)), static_cast<std::uint32_t>(rows.integer(1))};
+  return Pool{.size = static_cast<std::uint32_t>(rows.integer(0)),
+              .used = static_cast<std::uint32_t>(rows.integer(1)),
+              .holders = static_cast<std::uint32_t>(rows.integer(2))};
 }
 
 void ClaimTable::set_pool(std::string_view name, const Pool& pool) {
-  set_pool_.run(name, static_cast<std::int64_t>(pool.size), static_cast<std::int64_t>(pool.used));
+  set_pool_.run(name, static_cast<std::int64_t>(pool.size), static_cast<std::int64_t>(pool.used),
+                static_cast<std::int64_t>(pool.holders));
 }
 
 void ClaimTable::erase_pool(std::string_view name) { erase_pool_.run(name); }
@@ -192,6 +255,7 @@ std::vector<ClaimTable::Listed> ClaimTable::list(std::string_view prefix) {
       break;
     }
     entry.permits = rows.integer(next++) != 0;
+    entry.total = static_cast<std::uint32_t>(rows.integer(next++));
     entry.reason = rows.text(next++);
     entry.client.id = rows.text(next++);
     entry.client.host = rows.text(next++);

@@ -26,19 +26,27 @@ struct Claim {
   std::int64_t turn = 0;  ///< never changes: with the line it is where the claim is found
   spi::ClaimId id = {};
   ClientNumber client = 0;
+  bool crowd = false;  ///< found others in line, and may share it with them (only for insert())
   ClaimMode mode = ClaimMode::exclusive;
   std::uint32_t units = 1;
   std::int64_t number = 0;  ///< of the grant
   spi::milliseconds lease = {};
-  spi::Instant expires = {};
+  spi::Instant expires = {};  ///< its lease ends, or it was noticed that its client has died
+  spi::Instant opens = {};    ///< granted: until then it keeps others out even if it has expired
   spi::Instant since = {};
-  std::optional<std::string> asked = {};
+  struct Asked {
+    std::string reason = {};
+    spi::Instant until = {};
+  };
+  std::optional<Asked> asked = {};  ///< to release
 };
 
 /// A pool of permits.
 struct Pool {
   std::uint32_t size = 0;
-  std::uint32_t used = 0;
+  std::uint32_t used = 0;  ///< more than the size, after it was lowered
+  std::uint32_t holders = 0;
+  bool fits(std::uint32_t units) const { return used <= size && units <= size - used; }
 };
 
 /// The tables of claims: only what SQL there is. REQUIRES: inside a transaction. All throw SqlFailure.
@@ -47,7 +55,8 @@ class ClaimTable {
   explicit ClaimTable(Connection& connection);
 
   std::optional<Claim> at(const LineKey& line, std::int64_t turn);
-  /// Goes through both lines of the name. Second: whether it stands among the permits.
+  /// In both lines of the name, except for the first of the permits; the one that lasts longest, if there are several
+  /// lives of one id. Goes through the whole line of locks. Second: whether it stands among the permits.
   std::optional<std::pair<Claim, bool>> find(std::string_view name, const spi::ClaimId& id);
   /// The first holder; if there is none, the first who waits.
   std::optional<Claim> first(const LineKey& line);
@@ -55,17 +64,27 @@ class ClaimTable {
   /// The claims that wait just before and just behind a turn.
   std::optional<Claim> waiting_before(const LineKey& line, std::int64_t turn);
   std::optional<Claim> waiting_behind(const LineKey& line, std::int64_t turn);
+  /// Those with the first turns.
   std::vector<Claim> holders(const LineKey& line, std::int64_t at_most);
+  std::vector<Claim> holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most);
+  std::optional<Claim> last_holder(const LineKey& line);
+  /// Of the holders that share the line, those that keep nobody out any more by `now`; and when the first of them will.
+  std::vector<Claim> opened(const LineKey& line, spi::Instant now, std::int64_t at_most);
+  spi::Instant first_to_open(const LineKey& line);
+  /// Those who wait for more than `units`.
+  std::vector<Claim> waiting_for_more_than(const LineKey& line, std::uint32_t units);
   /// How many stand before a claim that waits.
-  std::int64_t count_before(const LineKey& line, std::int64_t turn);
+  std::int64_t count_holders(const LineKey& line);
+  std::int64_t count_waiting_before(const LineKey& line, std::int64_t turn);
 
   void insert(const LineKey& line, const Claim& claim, std::string_view reason);
   void erase(const LineKey& line, const Claim& claim);
+  /// Sets its lease and its ends.
   void arm(const LineKey& line, const Claim& claim);
   /// From waiting to holding, with its number and since when.
   void grant(const LineKey& line, const Claim& claim);
   void make_shared(const LineKey& line, const Claim& claim);
-  void ask(const LineKey& line, const Claim& claim, std::string_view reason);
+  void ask(const LineKey& line, const Claim& claim, const Claim::Asked& asked);
 
   std::optional<Pool> pool(std::string_view name);
   void set_pool(std::string_view name, const Pool& pool);
@@ -74,6 +93,7 @@ class ClaimTable {
   struct Listed {
     std::string name;
     bool permits = false;
+    std::uint32_t total = 0;  ///< of the permits
     Claim claim;
     std::string reason;
     ClientIdentity client;
@@ -98,7 +118,8 @@ class ClaimTable {
   Statement waiting_before_;
   Statement waiting_behind_;
   Statement holders_;
-  Statement count_before_;
+  Statement count_holders_;
+  Statement count_waiting_before_;
   Statement insert_;
   Statement erase_;
   Statement arm_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
-#include "holdfast/error.hpp"
+#include "spi/part_name.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -86,8 +86,8 @@ void Membership::note_gone(spi::ClaimId id) {
   let_go(id);
 }
 
-void Membership::receive(const Message& message) try {
-  const LockName name(message.name);
+void Membership::receive(const Message& message) {
+  const LockName name = spi::PartName::stored(message.name);
   switch (message.kind) {
     case Message::Kind::granted: {
       hold(message.id);
@@ -100,8 +100,6 @@ void Membership::receive(const Message& message) try {
     case Message::Kind::check: return events_.check(name, message.id);
     case Message::Kind::changed: return watches_.changed(name);
   }
-} catch (const Error&) {
-  // A name that this version does not accept: not a message for us.
 }
 
 void Membership::look(const LockName& name, spi::ClaimId id) {

@@ -40,17 +40,19 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
     places_.erase(*request.replaces);
   }
   const LineKey line{request.name.text(), request.mode.kind == ClaimMode::permits};
-  bool enters = !claims_.first(line);
-  if (!enters) {
+  const bool empty = !claims_.first(line);
+  bool enters = empty;
+  if (!empty) {
     if (auto found = find(request.name, request.id)) {
-      if (!expired(found->claim)) {
-        arm(found->line, found->claim, request.lease);
-        return describe(found->line, found->claim);
-      }
-      withdraw(found->line, found->claim);
+      arm(found->line, found->claim, request.lease);
+      return describe(found->line, found->claim);
     }
-    sweep(line);
-    enters = may_enter(line, request.mode);
+    // Whoever is gone and in nobody's way may stay where it is.
+    enters = request.mode.kind != ClaimMode::exclusive && may_enter(line, request.mode);
+    if (!enters) {
+      sweep(line);
+      enters = may_enter(line, request.mode);
+    }
   }
   if (line.permits) {
     if (auto failure = set_total(request, line)) return *std::move(failure);
@@ -60,11 +62,13 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
               .turn = numbers_.next(),
               .id = request.id,
               .client = self,
+              .crowd = !empty && request.mode.kind != ClaimMode::exclusive,
               .mode = request.mode.kind,
               .units = line.permits ? request.mode.permits : 1,
               .lease = request.lease,
               .since = now_};
-  claim.expires = spi::saturating_add(now_, request.lease);
+  claim.expires = spi::end_of(request.lease, now_);
+  claim.opens = spi::end_of(request.lock_delay, claim.expires);
   if (enters) {
     claim.number = claim.turn;
     use_pool(line, claim, +1);
@@ -79,15 +83,11 @@ bool Store::release(const ClaimRef& ref) {
   places_.erase(ref.id);
   if (!found) return false;
   withdraw(found->line, found->claim);
-  return !expired(found->claim);
+  return true;
 }
 
 Standing Store::renew(const ClaimRef& ref) {
   auto found = find(ref.name, ref.id);
-  if (found && expired(found->claim)) {
-    withdraw(found->line, found->claim);
-    found.reset();
-  }
   if (found && found->claim.waiting) {
     const Asking asking(*this, ref.id);
     sweep(found->line);
@@ -103,10 +103,6 @@ Standing Store::renew(const ClaimRef& ref) {
 
 Result<Standing> Store::downgrade(const ClaimRef& ref) {
   auto found = find(ref.name, ref.id);
-  if (found && expired(found->claim)) {
-    withdraw(found->line, found->claim);
-    found.reset();
-  }
   if (!found) return Standing{};
   Claim& claim = found->claim;
   if (claim.mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);

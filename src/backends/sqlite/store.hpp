@@ -32,7 +32,8 @@ struct Standing {
 
 /// The rules of the lines, over the tables of one database. Each operation is a step of a transaction that the caller
 /// began; start() comes first. A line is put in order when it is touched: claims whose lease has ended or whose client
-/// has died are removed, and whoever is next is granted.
+/// has died are removed, and whoever is next is granted. A granted claim with a lock delay is a ghost for that long
+/// before it is removed: it counts as expired, so nobody finds it, but it still takes its place.
 ///
 /// Answers leave `armed_at` at Instant::min(). What other clients should be told is kept until take_notices(), and good
 /// once the transaction is committed. All throw SqlFailure; those that grant or join throw ReservationNeeded.
@@ -57,18 +58,17 @@ class Store {
   // Administration: see spi::Administration.
 
   std::vector<LockStatus> list(std::string_view prefix);
-  std::size_t evict(std::string_view name);
-  std::size_t ask_to_release(std::string_view name, std::string_view reason);
+  std::size_t evict(std::string_view name, LockKind kind, std::uint64_t up_to);
+  std::size_t ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request);
+  bool resize(std::string_view name, std::uint32_t total);
 
   // Clients.
 
   /// A new number that no lifeline has yet.
   ClientNumber new_number() { return numbers_.next(); }
   void enroll(ClientNumber client, const ClientIdentity& identity) { clients_.insert(client, identity); }
-  /// Ends all claims of a client.
-  void remove_client(ClientNumber client);
-  /// The same for the client whose store this is. Usually it has none left, and then this does not depend on how many
-  /// others there are.
+  /// The client whose store this is leaves by its own will: ends its claims, but not its ghosts. Usually it has none
+  /// left, and then this does not depend on how many others there are.
   void resign(ClientNumber self);
   /// Ends the claims of some clients that have died, and returns these clients.
   std::vector<ClientNumber> bury_some();
@@ -98,19 +98,30 @@ class Store {
     Store& store_;
   };
 
+  /// What is left when a claim ends by itself.
+  enum class Left { nothing, ghost };
+  /// How a client ends.
+  enum class Ending { death, farewell };
+
+  /// A claim that has not expired; tidies up one that has.
   std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
+  std::optional<Found> look_up(const LockName& name, const spi::ClaimId& id);
   bool expired(const Claim& claim) const { return claim.expires <= now_; }
   bool gone(const Claim& claim) const { return expired(claim) || !lifelines_.alive(claim.client); }
   bool has_room(const LineKey& line, ClaimMode mode, std::uint32_t units);
   bool may_enter(const LineKey& line, const spi::Mode& mode);
   std::optional<spi::Failure> set_total(const spi::ClaimRequest& request, const LineKey& line);
   void sweep(const LineKey& line);
+  void sweep_crowd(const LineKey& line);
+  Left bury(const LineKey& line, const Claim& claim);
+  Left remove_claims_of(ClientNumber client, Ending ending);
   void promote(const LineKey& line);
   void settle(const LineKey& line);
   void grant(const LineKey& line, Claim claim);
   void remove(const LineKey& line, const Claim& claim);
   void withdraw(const LineKey& line, const Claim& claim);
   void arm(const LineKey& line, Claim& claim, spi::milliseconds lease);
+  std::uint32_t place_of(const LineKey& line, const Claim& claim);
   void use_pool(const LineKey& line, const Claim& claim, int sign);
   Standing describe(const LineKey& line, const Claim& claim);
   void describe_wait(const LineKey& line, const Claim& claim, Standing& standing);
@@ -128,6 +139,7 @@ class Store {
   std::optional<spi::ClaimId> asking_;
   std::vector<Notice> notices_;
   std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen
+  bool left_ghosts_ = false;                        ///< some of this client's claims may have become ghosts
 };
 
 }  // namespace holdfast::sqlite

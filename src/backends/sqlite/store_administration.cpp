@@ -12,18 +12,19 @@ namespace {
 
 constexpr std::int64_t everybody = -1;  // SQL's LIMIT
 
+LineKey line_of(std::string_view name, LockKind kind) { return {name, kind == LockKind::semaphore}; }
+
 }  // namespace
 
 std::vector<LockStatus> Store::list(std::string_view prefix) {
   const system_clock::time_point wall = system_clock::now();
   std::vector<LockStatus> locks;
-  bool permits = false;
   for (auto& entry : claims_.list(prefix)) {
     const Claim& claim = entry.claim;
     if (gone(claim)) continue;  // whoever writes next removes it
-    if (locks.empty() || locks.back().name != entry.name || permits != entry.permits) {
-      locks.emplace_back().name = entry.name;
-      permits = entry.permits;
+    const LockKind kind = entry.permits ? LockKind::semaphore : LockKind::lock;
+    if (locks.empty() || locks.back().name != entry.name || locks.back().kind != kind) {
+      locks.push_back({.name = entry.name, .kind = kind, .total = entry.total});
     }
     LockStatus& lock = locks.back();
     if (!claim.waiting) lock.number = std::max(lock.number, static_cast<std::uint64_t>(claim.number));
@@ -31,6 +32,7 @@ std::vector<LockStatus> Store::list(std::string_view prefix) {
     claims.push_back({.client = std::move(entry.client),
                       .mode = claim.mode,
                       .permits = claim.units,
+                      .number = claim.waiting ? 0 : static_cast<std::uint64_t>(claim.number),
                       .reason = std::move(entry.reason),
                       .since = wall - std::chrono::duration_cast<system_clock::duration>(now_ - claim.since),
                       .lease_left = std::chrono::floor<spi::milliseconds>(claim.expires - now_)});
@@ -38,46 +40,74 @@ std::vector<LockStatus> Store::list(std::string_view prefix) {
   return locks;
 }
 
-std::size_t Store::evict(std::string_view name) {
+std::size_t Store::evict(std::string_view name, LockKind kind, std::uint64_t up_to) {
+  const LineKey line = line_of(name, kind);
   std::size_t evicted = 0;
-  for (const bool permits : {false, true}) {
-    const LineKey line{name, permits};
-    for (const Claim& holder : claims_.holders(line, everybody)) {
-      if (!gone(holder)) ++evicted;
+  for (const Claim& holder : claims_.holders(line, everybody)) {
+    if (static_cast<std::uint64_t>(holder.number) > up_to) continue;
+    if (!gone(holder)) {
       tell(Message::Kind::check, line, holder);
-      remove(line, holder);
+      ++evicted;
     }
-    settle(line);
+    remove(line, holder);
   }
+  settle(line);
   return evicted;
 }
 
-std::size_t Store::ask_to_release(std::string_view name, std::string_view reason) {
+std::size_t Store::ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request) {
+  const LineKey line = line_of(name, kind);
+  sweep(line);
   std::size_t asked = 0;
-  for (const bool permits : {false, true}) {
-    const LineKey line{name, permits};
-    sweep(line);
-    for (const Claim& holder : claims_.holders(line, everybody)) {
-      claims_.ask(line, holder, reason);
-      tell(Message::Kind::check, line, holder);
-      ++asked;
-    }
+  for (const Claim& holder : claims_.holders(line, everybody)) {
+    if (gone(holder)) continue;
+    claims_.ask(line, holder, {request.reason, spi::end_of(request.within, now_)});
+    tell(Message::Kind::check, line, holder);
+    ++asked;
   }
   return asked;
 }
 
-void Store::remove_client(ClientNumber client) {
+bool Store::resize(std::string_view name, std::uint32_t total) {
+  const LineKey line = line_of(name, LockKind::semaphore);
+  sweep(line);
+  auto pool = claims_.pool(name);
+  if (!pool) return false;
+  pool->size = total;
+  claims_.set_pool(name, *pool);
+  const std::vector<Claim> hopeless = claims_.waiting_for_more_than(line, total);
+  for (const Claim& claim : hopeless) {
+    remove(line, claim);
+    tell(Message::Kind::check, line, claim);
+  }
+  settle(line);
+  for (const Claim& claim : hopeless) {
+    if (const auto behind = claims_.waiting_behind(line, claim.turn)) tell(Message::Kind::check, line, *behind);
+  }
+  return true;
+}
+
+/// The client goes with its last claim; while there are ghosts of it, somebody must come back for them.
+Store::Left Store::remove_claims_of(ClientNumber client, Ending ending) {
+  Left left = Left::nothing;
   for (const auto& [name, permits] : claims_.lines_of(client)) {
     const LineKey line{name, permits};
-    for (const Claim& claim : claims_.claims_of(line, client)) remove(line, claim);
+    for (const Claim& claim : claims_.claims_of(line, client)) {
+      if (ending == Ending::farewell && !expired(claim)) {
+        remove(line, claim);
+      } else if (bury(line, claim) == Left::ghost) {
+        left = Left::ghost;
+      }
+    }
     settle(line);
   }
-  clients_.erase(client);
+  if (left == Left::nothing) clients_.erase(client);
+  return left;
 }
 
 void Store::resign(ClientNumber self) {
-  const bool has_no_claims = places_.empty() && history_ == History::none;
-  has_no_claims ? clients_.erase(self) : remove_client(self);
+  const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
+  has_no_claims ? clients_.erase(self) : void(remove_claims_of(self, Ending::farewell));
 }
 
 std::vector<ClientNumber> Store::bury_some() {
@@ -94,7 +124,7 @@ std::vector<ClientNumber> Store::bury_some() {
   std::erase_if(some, [this](ClientNumber client) { return lifelines_.alive(client); });
   std::sort(some.begin(), some.end());
   some.erase(std::unique(some.begin(), some.end()), some.end());
-  for (const ClientNumber client : some) remove_client(client);
+  std::erase_if(some, [this](ClientNumber client) { return remove_claims_of(client, Ending::death) == Left::ghost; });
   return some;
 }
 

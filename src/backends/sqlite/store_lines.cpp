@@ -13,8 +13,11 @@ using spi::milliseconds;
 
 namespace {
 
-/// A line with more holders than this is put in order a part at a time.
+/// So many holders of a line are looked at whenever it is put in order, to see whether their clients live.
 constexpr std::int64_t holders_at_once = 256;
+
+/// Of those beyond, so many each time, from anywhere. Whose lease has ended is found in any case.
+constexpr std::int64_t others_at_once = 64;
 
 /// Whoever waits looks again after so long, whatever it was told.
 constexpr milliseconds recheck = std::chrono::seconds(5);
@@ -22,19 +25,31 @@ constexpr milliseconds recheck = std::chrono::seconds(5);
 }  // namespace
 
 std::optional<Store::Found> Store::find(const LockName& name, const spi::ClaimId& id) {
+  auto found = look_up(name, id);
+  if (!found || !expired(found->claim)) return found;
+  if (found->claim.waiting || found->claim.opens <= now_) {
+    withdraw(found->line, found->claim);
+  } else {
+    left_ghosts_ = true;
+  }
+  return std::nullopt;
+}
+
+std::optional<Store::Found> Store::look_up(const LockName& name, const spi::ClaimId& id) {
   if (const auto place = places_.find(id); place != places_.end()) {
     const LineKey line{name.text(), place->second.permits};
     if (auto claim = claims_.at(line, place->second.turn); claim && claim->id == id) return Found{line, *claim};
   }
-  auto found = claims_.find(name.text(), id);
-  if (!found) return std::nullopt;
-  return Found{{name.text(), found->second}, std::move(found->first)};
+  if (auto found = claims_.find(name.text(), id)) return Found{{name.text(), found->second}, std::move(found->first)};
+  const LineKey permits{name.text(), true};
+  if (auto first = claims_.first(permits); first && first->id == id) return Found{permits, *std::move(first)};
+  return std::nullopt;
 }
 
 bool Store::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
   if (line.permits) {
     const auto pool = claims_.pool(line.name);
-    return !pool || units <= pool->size - pool->used;
+    return !pool || pool->fits(units);
   }
   const auto first = claims_.first(line);
   if (!first || first->waiting) return true;
@@ -57,16 +72,48 @@ std::optional<spi::Failure> Store::set_total(const spi::ClaimRequest& request, c
     sweep(line);
     if (claims_.first(line)) return spi::different_total(request, pool->size);
   }
-  claims_.set_pool(line.name, {.size = request.mode.limit, .used = 0});
+  claims_.set_pool(line.name, {.size = request.mode.limit});
   return std::nullopt;
 }
 
 /// Removes holders that are gone, and lets in whoever is next.
 void Store::sweep(const LineKey& line) {
-  for (const Claim& holder : claims_.holders(line, holders_at_once)) {
-    if (gone(holder)) remove(line, holder);
+  const std::vector<Claim> holders = claims_.holders(line, holders_at_once);
+  for (const Claim& holder : holders) {
+    if (gone(holder)) bury(line, holder);
   }
+  if (holders.size() == holders_at_once) sweep_crowd(line);
   settle(line);
+}
+
+/// There are more holders than can be looked at.
+void Store::sweep_crowd(const LineKey& line) {
+  for (const Claim& holder : claims_.opened(line, now_, holders_at_once)) remove(line, holder);
+  const auto first = claims_.first(line);
+  const auto last = claims_.last_holder(line);
+  if (!first || !last) return;
+  // The clock's last digits are as good as dice.
+  const std::int64_t per_mille = now_.time_since_epoch().count() / 100 % 1000;
+  const std::int64_t from = first->turn + (last->turn - first->turn) / 1000 * per_mille;
+  for (const Claim& holder : claims_.holders_from(line, from, others_at_once)) {
+    if (gone(holder)) bury(line, holder);
+  }
+}
+
+/// A claim has ended by itself: its lease has ended, or its client has died. It may have to stay as a ghost.
+Store::Left Store::bury(const LineKey& line, const Claim& claim) {
+  Claim ended = claim;
+  if (!expired(claim)) {
+    // From when its death is noticed, which is now.
+    ended.expires = now_;
+    ended.opens = spi::saturating_add(now_, claim.opens - claim.expires);
+  }
+  if (claim.waiting || ended.opens <= now_) {
+    remove(line, claim);
+    return Left::nothing;
+  }
+  if (!expired(claim)) claims_.arm(line, ended);
+  return Left::ghost;
 }
 
 void Store::settle(const LineKey& line) {
@@ -111,8 +158,9 @@ void Store::withdraw(const LineKey& line, const Claim& claim) {
 }
 
 void Store::arm(const LineKey& line, Claim& claim, milliseconds lease) {
-  const spi::Instant end = spi::saturating_add(now_, lease);
+  const spi::Instant end = spi::end_of(lease, now_);
   if (lease > milliseconds::zero() && end > claim.expires) {
+    claim.opens = spi::saturating_add(end, claim.opens - claim.expires);
     claim.expires = end;
     claim.lease = lease;
     claims_.arm(line, claim);
@@ -125,6 +173,7 @@ void Store::use_pool(const LineKey& line, const Claim& claim, int sign) {
   if (!line.permits) return;
   if (auto pool = claims_.pool(line.name)) {
     pool->used = sign > 0 ? pool->used + claim.units : pool->used - claim.units;
+    pool->holders = sign > 0 ? pool->holders + 1 : pool->holders - 1;
     claims_.set_pool(line.name, *pool);
   }
 }
@@ -137,8 +186,9 @@ Standing Store::describe(const LineKey& line, const Claim& claim) {
   answer.lease = claim.lease;
   if (claim.waiting) {
     describe_wait(line, claim, standing);
-  } else {
-    answer.asked_to_release = claim.asked;
+  } else if (claim.asked) {
+    const auto left = std::chrono::floor<milliseconds>(claim.asked->until - now_);
+    answer.asked_to_release = ReleaseRequest{claim.asked->reason, std::max(left, milliseconds::zero())};
   }
   return standing;
 }
@@ -151,17 +201,25 @@ void Store::describe_wait(const LineKey& line, const Claim& claim, Standing& sta
   }
   // All waiters look when a holder's lease ends, not only the first: it may have died as well. While the holder lives,
   // its lease ends later than their next renewal, so this costs nothing. The first one looks at every holder.
-  spi::Instant ends = spi::Instant::max();
-  for (const Claim& holder : claims_.holders(line, before ? 1 : holders_at_once)) {
-    ends = std::min(ends, holder.expires);
-    if (!before) standing.ahead.push_back(holder.client);
+  spi::Instant opens = spi::Instant::max();
+  const std::vector<Claim> holders = claims_.holders(line, before ? 1 : holders_at_once);
+  for (const Claim& holder : holders) {
+    opens = std::min(opens, holder.opens);
+    if (!before && !expired(holder)) standing.ahead.push_back(holder.client);
   }
+  if (holders.size() == holders_at_once) opens = std::min(opens, claims_.first_to_open(line));
   if (before) standing.ahead.push_back(before->client);
   std::sort(standing.ahead.begin(), standing.ahead.end());
   standing.ahead.erase(std::unique(standing.ahead.begin(), standing.ahead.end()), standing.ahead.end());
-  standing.answer.place = static_cast<std::uint32_t>(claims_.count_before(line, claim.turn));
-  const auto until_end = std::chrono::floor<milliseconds>(ends - now_) + milliseconds(1);
-  standing.answer.check_after = std::clamp(until_end, milliseconds(1), recheck);
+  standing.answer.place = place_of(line, claim);
+  const auto until_then = std::chrono::floor<milliseconds>(opens - now_) + milliseconds(1);
+  standing.answer.check_after = std::clamp(until_then, milliseconds(1), recheck);
+}
+
+std::uint32_t Store::place_of(const LineKey& line, const Claim& claim) {
+  const auto pool = line.permits ? claims_.pool(line.name) : std::nullopt;
+  const std::int64_t holders = pool ? pool->holders : claims_.count_holders(line);
+  return static_cast<std::uint32_t>(holders + claims_.count_waiting_before(line, claim.turn));
 }
 
 void Store::tell(Message::Kind kind, const LineKey& line, const Claim& claim) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <system_error>
+#include <type_traits>
+
+#include "holdfast/hold.hpp"
+
+namespace holdfast {
+
+/// Hears how an asynchronous call ended: an error and an empty result, or no error and the result. Called exactly once,
+/// on a thread of the client's own; it may block and may call Holdfast, and must not throw.
+template <class... Results>
+using AsyncCallback = std::function<void(std::error_code, Results...)>;
+
+using AcquireCallback = AsyncCallback<Hold>;
+
+namespace detail {
+
+template <class Token>
+concept HasAssociations = requires { typename Token::executor_type; } || requires { typename Token::allocator_type; } ||
+                          requires { typename Token::cancellation_slot_type; };
+
+/// A completion token of Asio's, such as `use_awaitable`, or a handler that is bound to an executor; not a mere
+/// callback.
+template <class Token, class... Results>
+concept CompletionToken =
+    !std::is_same_v<std::decay_t<Token>, AsyncCallback<Results...>> &&
+    (!std::is_invocable_v<std::decay_t<Token>&, std::error_code, Results...> || HasAssociations<std::decay_t<Token>>);
+
+/// How an asynchronous call is begun with such a token: include <holdfast/asio.hpp>, which defines it.
+template <class... Results>
+struct Asio;
+
+/// The same, looked up only when a token is used.
+template <class Token, class... Results>
+struct AsioFor : Asio<Results...> {};
+
+}  // namespace detail
+}  // namespace holdfast

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "holdfast/async.hpp"
+#include "holdfast/client.hpp"
+#include "holdfast/duration.hpp"
+#include "holdfast/export.hpp"
+#include "holdfast/name.hpp"
+
+namespace holdfast {
+
+namespace core {
+class ClientHandle;
+}
+
+/// `std::latch` across processes: opens for good when it was counted down as often as its count says.
+///
+///     holdfast::Latch ready(client, "migration-42/ready", 3);
+///     ready.count_down();  // in each of three processes
+///     ready.wait();        // in whoever waits for them
+///
+/// The store remembers a latch for ever, open or not: give each occasion a name of its own. What was counted stays
+/// counted even if the process that counted has ended. All who use a name must give the same count; else every call
+/// throws Errc::invalid_argument. Thread-safe; errors and stop_tokens as with Register.
+class HOLDFAST_EXPORT Latch {
+ public:
+  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or a count of zero.
+  Latch(Client& client, const LockName& name, std::uint32_t count);
+  ~Latch();
+  Latch(const Latch&) = delete;
+  Latch& operator=(const Latch&) = delete;
+
+  /// Counts down, and returns how many are missing now. Counting below zero throws Errc::invalid_argument and changes
+  /// nothing. After Errc::in_doubt it may have been counted.
+  std::uint32_t count_down(std::uint32_t by = 1);
+  /// How many are missing.
+  std::uint32_t missing();
+
+  /// Waits until none is missing. Survives outages of the store.
+  void wait(std::stop_token stop = {});
+  /// Whether it opened in time.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return wait_within(detail::saturated(duration), std::move(stop));
+  }
+  void async_wait(AsyncCallback<> callback, std::stop_token stop = {});
+  template <detail::CompletionToken<> Token>
+  auto async_wait(Token&& token) {
+    return detail::AsioFor<Token>::initiate(
+        std::forward<Token>(token),
+        [this](AsyncCallback<> callback, std::stop_token stop) { async_wait(std::move(callback), std::move(stop)); });
+  }
+
+  const LockName& name() const noexcept { return name_; }
+
+ private:
+  bool wait_within(std::chrono::nanoseconds wait, std::stop_token stop);
+
+  std::unique_ptr<core::ClientHandle> client_;
+  LockName name_;
+  std::uint32_t count_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "holdfast/async.hpp"
+#include "holdfast/client.hpp"
+#include "holdfast/duration.hpp"
+#include "holdfast/export.hpp"
+#include "holdfast/hold.hpp"
+#include "holdfast/name.hpp"
+#include "holdfast/options.hpp"
+
+namespace holdfast {
+
+namespace core {
+class OnceState;
+}
+
+/// How a job runs once per period. An aggregate: name the members you change.
+struct OnceOptions {
+  /// Nobody begins again within this time after a run began, even if that run failed or crashed.
+  std::chrono::milliseconds at_least = std::chrono::milliseconds::zero();
+  /// A run that takes longer loses the lock (LockOptions::max_hold), and another may begin although it still works:
+  /// only the token can tell the two apart. Zero: no limit.
+  std::chrono::milliseconds at_most = std::chrono::milliseconds::zero();
+  /// The lease of the lock, and what is shown to whoever lists it. max_hold is at_most.
+  LockOptions lock = {};
+};
+
+/// A successful run, as the store remembers it.
+struct LastRun {
+  std::chrono::system_clock::time_point started = {};
+  std::chrono::system_clock::time_point ended = {};
+  std::int32_t result = 0;  ///< as told to Run::succeed()
+  Token token = {};
+  std::string host = {};
+};
+
+/// A run that is under way. If it is destroyed without succeed(), it has failed, and anybody may try again.
+/// Not thread-safe, except for what hold() offers.
+class HOLDFAST_EXPORT Run {
+ public:
+  Run() noexcept;
+  Run(Run&&) noexcept;
+  Run& operator=(Run&&) noexcept;
+  ~Run();
+
+  explicit operator bool() const noexcept;
+  /// The lock: its token, and when it is lost.
+  const Hold& hold() const;
+  std::chrono::system_clock::time_point started() const;
+
+  /// Remembers, durably and before the lock is given back, that the job was done: nobody begins again before the period
+  /// is over. Throws Errc::lost if the lock was lost before that could be written, or another run has written since;
+  /// Errc::in_doubt or Errc::unreachable if it is not certain to have been written. The lock is given back in any case.
+  void succeed(std::int32_t result = 0);
+  /// Gives the lock back: somebody else may try. What the destructor does.
+  void fail() noexcept;
+
+ private:
+  friend class core::OnceState;
+  struct State;
+  explicit Run(std::unique_ptr<State> state) noexcept;
+
+  std::unique_ptr<State> state_;
+};
+
+/// A job that must succeed once per period, on one host of many.
+///
+///     holdfast::Once hourly(client, "hourly-sms", std::chrono::hours(1));
+///     hourly.run([](const holdfast::Hold& hold) { send_sms(hold.token()); });
+///
+/// A run is skipped if a *successful* one began less than the period minus a slack ago; the slack is the smaller of a
+/// tenth of the period and one minute, so that hosts whose timers fire a few seconds apart run it once, and the next
+/// period still runs. Time is the store's where it has a clock (StoreTraits::has_clock), else this host's; the
+/// remembered start never goes back. Periods that were missed are not made up for.
+///
+/// The lock of that name is held meanwhile: a Mutex of the same name excludes it. Thread-safe; errors and stop_tokens
+/// as with Mutex.
+class HOLDFAST_EXPORT Once {
+ public:
+  /// Contacts nobody. Throws Errc::invalid_argument for a bad name, bad options, or a period that is not positive.
+  Once(Client& client, const LockName& name, std::chrono::milliseconds period, OnceOptions options = {});
+  ~Once();
+  Once(const Once&) = delete;
+  Once& operator=(const Once&) = delete;
+
+  /// Begins a run unless one was successful in this period; waits for a run that is under way, because it may fail.
+  /// Empty if there is nothing to do.
+  std::optional<Run> begin(std::stop_token stop = {});
+  /// The same without waiting: empty also if a run is under way.
+  std::optional<Run> try_begin();
+  void async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop = {});
+
+  /// begin(), `job`, and succeed() unless `job` throws. True if this call did the job.
+  bool run(const std::function<void(const Hold& hold)>& job, std::stop_token stop = {});
+
+  /// The last successful run that is remembered.
+  std::optional<LastRun> last_run();
+
+  const LockName& name() const noexcept;
+
+ private:
+  std::shared_ptr<core::OnceState> state_;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "holdfast/async.hpp"
+#include "holdfast/client.hpp"
+#include "holdfast/duration.hpp"
+#include "holdfast/export.hpp"
+#include "holdfast/hold.hpp"
+#include "holdfast/name.hpp"
+#include "holdfast/options.hpp"
+
+namespace holdfast {
+
+namespace core {
+class CellHandle;
+}
+
+/// `std::shared_timed_mutex` across machines: held by one writer, or by any number of readers.
+///
+///     holdfast::SharedMutex mutex(client, "price-list");
+///     std::shared_lock reading(mutex);
+///
+/// Readers and writers stand in one line: whoever comes behind a waiting writer waits for it, so writers are not
+/// starved; readers that stand behind one another enter together. All readers of one client that want the same ttl
+/// share one claim in the store, for the bound that ClientOptions::local_turns sets.
+///
+/// A reader's token is at least that of the last writer before it and smaller than that of the next: a resource that
+/// checks tokens knows which version it may show. Readers may have equal tokens.
+///
+/// A reader cannot become a writer: two readers who want that would wait for each other for ever. A writer can become a
+/// reader without letting go: downgrade().
+///
+/// The same lock as a Mutex of that name, which is a writer. Thread-safe; errors, stop_tokens and the two ways to hold
+/// it as with Mutex. Where the store has no shared locks (StoreTraits::shared), the shared calls answer
+/// Errc::unsupported.
+class HOLDFAST_EXPORT SharedMutex {
+ public:
+  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
+  SharedMutex(Client& client, const LockName& name, LockOptions options = {});
+  ~SharedMutex();
+  SharedMutex(const SharedMutex&) = delete;
+  SharedMutex& operator=(const SharedMutex&) = delete;
+
+  // Writing, by thread. Throws std::errc::resource_deadlock_would_occur (as a std::system_error) if this thread has
+  // locked it already, in either way; try_lock() is then false.
+
+  void lock() { lock({}); }
+  void lock(std::stop_token stop);
+  bool try_lock();
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return try_lock_within(ClaimMode::exclusive, detail::saturated(duration), std::move(stop));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
+    return try_lock_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
+  }
+  /// As Mutex::unlock(). A thread that reads changes nothing by it.
+  void unlock() noexcept;
+  /// Makes this thread's lock() a lock_shared(), as Hold::downgrade() does. Throws Errc::not_held if there is none.
+  void downgrade();
+
+  // Reading, by thread.
+
+  void lock_shared() { lock_shared({}); }
+  void lock_shared(std::stop_token stop);
+  bool try_lock_shared();
+  template <class Rep, class Period>
+  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return try_lock_within(ClaimMode::shared, detail::saturated(duration), std::move(stop));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
+    return try_lock_within(ClaimMode::shared, detail::time_until(deadline), std::move(stop));
+  }
+  void unlock_shared() noexcept;
+
+  /// This thread's hold, of either kind. Throws Errc::not_held if it has none. Valid until this thread unlocks.
+  const Hold& hold() const;
+
+  // Writing, by handle.
+
+  Hold acquire(std::stop_token stop = {});
+  std::optional<Hold> try_acquire();
+  template <class Rep, class Period>
+  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return try_acquire_within(ClaimMode::exclusive, detail::saturated(duration), std::move(stop));
+  }
+  template <class Clock, class Duration>
+  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                        std::stop_token stop = {}) {
+    return try_acquire_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
+  }
+  void async_acquire(AcquireCallback callback, std::stop_token stop = {});
+  template <detail::CompletionToken<Hold> Token>
+  auto async_acquire(Token&& token) {
+    return detail::AsioFor<Token, Hold>::initiate(std::forward<Token>(token),
+                                                  [this](AcquireCallback callback, std::stop_token stop) {
+                                                    async_acquire(std::move(callback), std::move(stop));
+                                                  });
+  }
+
+  // Reading, by handle.
+
+  Hold acquire_shared(std::stop_token stop = {});
+  std::optional<Hold> try_acquire_shared();
+  template <class Rep, class Period>
+  std::optional<Hold> try_acquire_shared_for(const std::chrono::duration<Rep, Period>& duration,
+                                             std::stop_token stop = {}) {
+    return try_acquire_within(ClaimMode::shared, detail::saturated(duration), std::move(stop));
+  }
+  template <class Clock, class Duration>
+  std::optional<Hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                               std::stop_token stop = {}) {
+    return try_acquire_within(ClaimMode::shared, detail::time_until(deadline), std::move(stop));
+  }
+  void async_acquire_shared(AcquireCallback callback, std::stop_token stop = {});
+  template <detail::CompletionToken<Hold> Token>
+  auto async_acquire_shared(Token&& token) {
+    return detail::AsioFor<Token, Hold>::initiate(std::forward<Token>(token),
+                                                  [this](AcquireCallback callback, std::stop_token stop) {
+                                                    async_acquire_shared(std::move(callback), std::move(stop));
+                                                  });
+  }
+
+  const LockName& name() const noexcept;
+
+ private:
+  void lock_as(ClaimMode mode, const std::stop_token& stop);
+  void unlock_as(ClaimMode mode) noexcept;
+  bool try_lock_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
+  std::optional<Hold> try_acquire_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
+
+  std::unique_ptr<core::CellHandle> cell_;
+  LockOptions options_;
+};
+
+}  // namespace holdfast

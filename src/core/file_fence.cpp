@@ -1,0 +1,201 @@
+// One record of fixed size, overwritten in place. It lies inside one sector, so neither a kill nor a power loss tears
+// it; it needs no space that it does not have already, so a full disk does not stop a fence that exists (a temporary
+// file and a rename would need some for every token); and the file stays the same one, so it can be flock()ed itself.
+// Only a new file is made under another name and linked when it is complete: hence whatever is empty or does not match
+// its checksum is damage, and not a fence that has not begun yet.
+//
+// Every call opens the file anew: flock() belongs to an open file description, and threads and forked children that
+// shared one would not exclude each other.
+//
+// A token counts as durable when this object itself has synced it. One that was found in the file may come from a
+// process that was killed before it had, and would be forgotten by a power loss.
+
+#include "holdfast/file_fence.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "holdfast/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view magic = "holdfast-fence 1 ";
+constexpr std::size_t digits = 20;
+constexpr std::size_t record_size = magic.size() + digits + 1 + digits + 1;  // token, space, checksum, line feed
+
+/// FNV-1a: against damage, not against malice.
+std::uint64_t checksum_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+std::string padded(std::uint64_t number) {
+  const std::string text = std::to_string(number);
+  return std::string(digits - text.size(), '0') + text;
+}
+
+std::string record_of(Token token) {
+  const std::string text = std::string(magic) + padded(token.value()) + ' ';
+  return text + padded(checksum_of(text)) + '\n';
+}
+
+[[noreturn]] void fail(int error, const std::string& tried, const std::filesystem::path& path) {
+  const std::string what =
+      "cannot " + tried + " the fence '" + path.string() + "' (" + std::generic_category().message(error) + ")";
+  switch (error) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      throw Error(Errc::access_denied,
+                  what + "; its user must be able to write the file, and its directory to make it");
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM: throw Error(Errc::exhausted, what + "; free some and try again");
+    default: throw Error(Errc::store_failed, what);
+  }
+}
+
+/// A descriptor. It unlocks explicitly: a child that was forked meanwhile has a copy, which would keep the lock. Such a
+/// child, if it comes here itself, must leave the parent's lock alone.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ < 0) return;
+    if (locked_by_ == getpid()) flock(descriptor_, LOCK_UN);
+    close(descriptor_);
+  }
+  File(File&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), locked_by_(std::exchange(other.locked_by_, 0)) {}
+  File& operator=(File&&) = delete;
+
+  int get() const { return descriptor_; }
+
+  void lock(int operation, std::chrono::milliseconds patience, const std::filesystem::path& path) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::chrono::microseconds pause = 50us;; pause = std::min<std::chrono::microseconds>(2 * pause, 5ms)) {
+      if (flock(descriptor_, operation | LOCK_NB) == 0) break;
+      if (errno != EWOULDBLOCK && errno != EINTR) fail(errno, "lock", path);
+      if (std::chrono::steady_clock::now() - start >= patience) {
+        throw Error(Errc::unreachable, "another writer keeps the fence '" + path.string() +
+                                           "' locked; if its process is stopped, continue it or end it");
+      }
+      std::this_thread::sleep_for(pause);
+    }
+    locked_by_ = getpid();
+  }
+
+ private:
+  int descriptor_;
+  pid_t locked_by_ = 0;
+};
+
+void sync_directory_of(const std::filesystem::path& path) {
+  const File directory(open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) fail(errno, "open the directory of", path);
+  if (fsync(directory.get()) != 0 && errno != EINVAL) fail(errno, "sync the directory of", path);
+}
+
+void write_record(const File& file, Token token, const std::filesystem::path& path) {
+  const std::string record = record_of(token);
+  const ssize_t written = pwrite(file.get(), record.data(), record.size(), 0);
+  if (written < 0) fail(errno, "write", path);
+  if (static_cast<std::size_t>(written) != record.size()) fail(ENOSPC, "write", path);
+  if (fdatasync(file.get()) != 0) fail(errno, "sync", path);
+}
+
+Token read_record(const File& file, const std::filesystem::path& path) {
+  std::array<char, record_size + 1> buffer{};
+  const ssize_t size = pread(file.get(), buffer.data(), buffer.size(), 0);
+  if (size < 0) fail(errno, "read", path);
+  const std::string_view text(buffer.data(), static_cast<std::size_t>(size));
+  std::uint64_t value = 0;
+  if (text.size() == record_size) std::from_chars(&text[magic.size()], &text[magic.size() + digits], value);
+  if (text != record_of(Token(value))) {
+    throw Error(Errc::store_failed,
+                "the fence '" + path.string() +
+                    "' is damaged, so nobody is admitted; make sure that no old holder is left, then delete it");
+  }
+  return Token(value);
+}
+
+/// A complete fence that has admitted nobody yet; or somebody else's, made at the same time.
+void create(const std::filesystem::path& path) {
+  std::string temporary = path.string() + ".XXXXXX";
+  const File file(mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) fail(errno, "create", path);
+  int error = 0;
+  try {
+    write_record(file, Token(), path);
+    if (link(temporary.c_str(), path.c_str()) != 0 && errno != EEXIST) error = errno;
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+  unlink(temporary.c_str());
+  if (error != 0) fail(error, "create", path);
+}
+
+File open_or_create(const std::filesystem::path& path) {
+  File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() >= 0) return file;
+  if (errno != ENOENT) fail(errno, "open", path);
+  create(path);
+  File created(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (created.get() < 0) fail(errno, "open", path);
+  return created;
+}
+
+}  // namespace
+
+FileFence::FileFence(const std::filesystem::path& path, std::chrono::milliseconds patience)
+    : path_(std::filesystem::absolute(path)), patience_(patience) {}
+
+bool FileFence::write(Token token, const std::function<void()>& write) {
+  File file = open_or_create(path_);
+  file.lock(LOCK_EX, patience_, path_);
+  const Token largest = read_record(file, path_);
+  if (token < largest) return false;
+  const std::uint64_t durable = durable_.load();
+  if (largest < token || durable != token.value()) {
+    // Once for each object: whoever has made the file may have been killed before this.
+    if (durable == 0) sync_directory_of(path_);
+    write_record(file, token, path_);
+    durable_ = token.value();
+  }
+  write();
+  return true;
+}
+
+bool FileFence::admit(Token token) {
+  return write(token, [] {});
+}
+
+Token FileFence::largest() const {
+  File file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 && errno == ENOENT) return {};
+  if (file.get() < 0) fail(errno, "open", path_);
+  file.lock(LOCK_SH, patience_, path_);
+  return read_record(file, path_);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,411 @@
+#include "holdfast/multi_lock.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "core/cell_handle.hpp"
+#include "core/lockable.hpp"
+#include "core/operation.hpp"
+#include "core/perform.hpp"
+#include "core/random.hpp"
+#include "holdfast/mutex.hpp"
+
+namespace holdfast {
+
+using std::chrono::nanoseconds;
+
+namespace core {
+
+// --- what is held ---------------------------------------------------------------------------------------------------
+
+class MultiHoldState : public std::enable_shared_from_this<MultiHoldState> {
+ public:
+  /// `taken` says in which order: they are given back the other way round.
+  MultiHoldState(std::vector<Hold> its_holds, std::vector<std::size_t> taken)
+      : holds(std::move(its_holds)), taken_(std::move(taken)) {}
+  ~MultiHoldState() {
+    for (auto at = taken_.rbegin(); at != taken_.rend(); ++at) const Hold released = std::move(holds[*at]);
+  }
+  MultiHoldState(const MultiHoldState&) = delete;
+  MultiHoldState& operator=(const MultiHoldState&) = delete;
+
+  /// From now on the loss of one is the loss of all.
+  void tie() {
+    for (Hold& hold : holds) {
+      hold.on_change([weak = weak_from_this()](HoldState state) {
+        const auto self = weak.lock();
+        if (self && state == HoldState::lost) self->one_was_lost();
+      });
+    }
+  }
+
+  HoldState state() const {
+    HoldState worst = HoldState::held;
+    for (const Hold& hold : holds) {
+      const HoldState state = hold.state();
+      if (state == HoldState::lost) return state;
+      if (state == HoldState::released || worst == HoldState::held) worst = state;
+    }
+    return lost.stop_requested() ? HoldState::lost : worst;
+  }
+
+  std::vector<Released> release() {
+    std::vector<Released> outcomes(holds.size());
+    for (auto at = taken_.rbegin(); at != taken_.rend(); ++at) outcomes[*at] = holds[*at].release();
+    return outcomes;
+  }
+
+  std::vector<Hold> holds;
+  std::stop_source lost;
+
+ private:
+  void one_was_lost() {
+    if (lost.request_stop()) release();
+  }
+
+  const std::vector<std::size_t> taken_;
+};
+
+// --- taking them ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// How long the locks of a further client are waited for while others are held.
+constexpr auto short_wait = std::chrono::milliseconds(20);
+constexpr auto longest_pause = std::chrono::milliseconds(50);
+
+/// Whether waiting blocks the calling thread, or goes on where the answer comes.
+enum class Waiting { blocks, calls_back };
+
+class Deadline {
+ public:
+  explicit Deadline(nanoseconds wait) : end_(spi::saturating_add(spi::BootClock::now(), wait)) {}
+  nanoseconds left() const {
+    if (end_ == spi::Instant::max()) return nanoseconds::max();
+    return std::max(end_ - spi::BootClock::now(), nanoseconds::zero());
+  }
+
+ private:
+  spi::Instant end_;
+};
+
+/// `co_await Take{...}`: one lock, within a time.
+class Take {
+ public:
+  Take(Mutex& mutex, nanoseconds wait, std::stop_token stop, Waiting waiting)
+      : mutex_(mutex), wait_(wait), stop_(std::move(stop)), waiting_(waiting) {}
+
+  bool await_ready() {
+    if (waiting_ == Waiting::calls_back) return false;
+    try {
+      auto hold = wait_ == nanoseconds::max() ? mutex_.acquire(stop_) : mutex_.try_acquire_for(wait_, stop_);
+      hold ? result_.emplace(*std::move(hold)) : result_.emplace(spi::Failure{Errc::timed_out});
+    } catch (const Error& error) {
+      result_.emplace(spi::Failure{error.errc(), error.what()});
+    }
+    return true;
+  }
+
+  bool await_suspend(std::coroutine_handle<> taking) {
+    try {
+      mutex_.async_try_acquire_for(
+          wait_,
+          [this, taking](std::error_code error, Hold hold) {
+            error ? result_.emplace(spi::Failure{static_cast<Errc>(error.value())}) : result_.emplace(std::move(hold));
+            taking.resume();
+          },
+          stop_);
+      return true;
+    } catch (const Error& error) {
+      result_.emplace(spi::Failure{error.errc(), error.what()});
+      return false;
+    }
+  }
+
+  spi::Result<Hold> await_resume() { return std::move(*result_); }
+
+ private:
+  Mutex& mutex_;
+  const nanoseconds wait_;
+  const std::stop_token stop_;
+  const Waiting waiting_;
+  std::optional<spi::Result<Hold>> result_;
+};
+
+Operation<spi::Nothing> nap(Caller& caller, nanoseconds length) {
+  co_await caller.nap_for(length);
+  if (caller.interrupted()) co_return *caller.interrupted();
+  co_return spi::Nothing{};
+}
+
+/// `co_await Pause{...}`.
+class Pause {
+ public:
+  Pause(ClientCore& core, nanoseconds length, std::stop_token stop, Waiting waiting)
+      : core_(core), length_(length), stop_(std::move(stop)), waiting_(waiting) {}
+
+  bool await_ready() {
+    if (waiting_ == Waiting::calls_back) return false;
+    result_.emplace(
+        core_.perform<spi::Nothing>(nanoseconds::max(), stop_, [&](Caller& caller) { return nap(caller, length_); }));
+    return true;
+  }
+  bool await_suspend(std::coroutine_handle<> taking) {
+    try {
+      core_.async_perform<spi::Nothing>(
+          stop_, [&](Caller& caller) { return nap(caller, length_); },
+          [this, taking](spi::Result<> result) {
+            result_.emplace(std::move(result));
+            taking.resume();
+          });
+      return true;
+    } catch (const Error& error) {
+      result_.emplace(spi::Failure{error.errc(), error.what()});
+      return false;
+    }
+  }
+  spi::Result<> await_resume() { return std::move(*result_); }
+
+ private:
+  ClientCore& core_;
+  const nanoseconds length_;
+  const std::stop_token stop_;
+  const Waiting waiting_;
+  std::optional<spi::Result<>> result_;
+};
+
+}  // namespace
+
+class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
+ public:
+  MultiLockState(const std::vector<MultiLock::Part>& parts, const LockOptions& options) {
+    if (parts.empty()) throw Error(Errc::invalid_argument, "a MultiLock needs at least one name");
+    for (const MultiLock::Part& part : parts) {
+      const std::size_t index = mutexes_.size();
+      mutexes_.push_back(std::make_unique<Mutex>(part.client, part.name, options));
+      add_to_group(ClientHandle(part.client).core(), index);
+    }
+    for (Group& group : groups_) {
+      const auto name_of = [this](std::size_t index) -> const LockName& { return mutexes_[index]->name(); };
+      std::ranges::sort(group.members, {}, name_of);
+      const auto twice = std::ranges::adjacent_find(group.members, {}, name_of);
+      if (twice != group.members.end()) {
+        throw Error(Errc::invalid_argument, "a MultiLock has '" + name_of(*twice).text() + "' twice");
+      }
+    }
+  }
+
+  std::optional<MultiHold> try_acquire(nanoseconds wait, std::stop_token stop) {
+    std::optional<spi::Result<MultiHold>> result;
+    take_all(shared_from_this(), wait, std::move(stop), Waiting::blocks).start([&](spi::Result<MultiHold> taken) {
+      result.emplace(std::move(taken));
+    });
+    if (result->ok()) return std::move(result->value());
+    const auto& [code, detail] = result->failure();
+    if (code == Errc::busy || code == Errc::timed_out) return std::nullopt;
+    throw Error(code, detail);
+  }
+
+  void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop) {
+    take_all(shared_from_this(), nanoseconds::max(), std::move(stop), Waiting::calls_back)
+        .start([heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) { heard(std::move(taken)); });
+  }
+
+ private:
+  /// The locks of one client, in the order of their names.
+  struct Group {
+    ClientCore* core;
+    std::vector<std::size_t> members;
+  };
+
+  void add_to_group(ClientCore& core, std::size_t index) {
+    const auto found = std::ranges::find(groups_, &core, &Group::core);
+    if (found != groups_.end()) return found->members.push_back(index);
+    groups_.push_back({&core, {index}});
+  }
+
+  static Operation<MultiHold> take_all(std::shared_ptr<MultiLockState> self, nanoseconds wait, std::stop_token stop,
+                                       Waiting waiting) {
+    const Deadline deadline(wait);
+    const bool tries_once = wait <= nanoseconds::zero();
+    Random random(Random::fresh_seed());
+    std::size_t first = 0;
+    nanoseconds pause = std::chrono::milliseconds(1);
+    for (;;) {
+      std::vector<Hold> holds(self->mutexes_.size());
+      std::vector<std::size_t> taken;
+      std::optional<std::size_t> busy;
+      for (std::size_t i = 0; i < self->groups_.size() && !busy; ++i) {
+        const std::size_t at = (first + i) % self->groups_.size();
+        for (const std::size_t member : self->groups_[at].members) {
+          const nanoseconds left = deadline.left();
+          const nanoseconds patience = i == 0 ? left : std::min<nanoseconds>(left, short_wait);
+          spi::Result<Hold> hold = co_await Take(*self->mutexes_[member], patience, stop, waiting);
+          if (hold.ok()) {
+            holds[member] = std::move(hold.value());
+            taken.push_back(member);
+            continue;
+          }
+          busy = at;
+          const Errc code = hold.failure().code;
+          const bool was_busy = code == Errc::busy || code == Errc::timed_out;
+          if (!was_busy || tries_once || deadline.left() == nanoseconds::zero()) {
+            let_go(holds, taken);
+            co_return std::move(hold.failure());
+          }
+          break;
+        }
+      }
+      const bool all_valid = std::ranges::all_of(holds, [](const Hold& hold) { return hold.valid(); });
+      if (!busy && all_valid) {
+        const auto held = std::make_shared<MultiHoldState>(std::move(holds), std::move(taken));
+        held->tie();
+        co_return MultiHold(held);
+      }
+      let_go(holds, taken);
+      if (busy) first = *busy;
+      const auto length = pause / 2 + nanoseconds(random.next() % static_cast<std::uint64_t>(pause.count()));
+      pause = std::min<nanoseconds>(pause * 2, longest_pause);
+      ClientCore& core = *self->groups_[first].core;
+      spi::Result<> paused = co_await Pause(core, std::min(length, deadline.left()), stop, waiting);
+      if (!paused.ok()) co_return std::move(paused.failure());
+    }
+  }
+
+  static void let_go(std::vector<Hold>& holds, const std::vector<std::size_t>& taken) {
+    for (auto at = taken.rbegin(); at != taken.rend(); ++at) holds[*at] = Hold();
+  }
+
+  std::vector<std::unique_ptr<Mutex>> mutexes_;  ///< in the order given
+  std::vector<Group> groups_;
+};
+
+}  // namespace core
+
+// --- MultiHold ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+core::MultiHoldState& checked(const std::shared_ptr<core::MultiHoldState>& state) {
+  if (!state) throw Error(Errc::not_held, "this MultiHold stands for no locks: it is empty or was moved from");
+  return *state;
+}
+
+}  // namespace
+
+MultiHold::MultiHold() noexcept = default;
+MultiHold::MultiHold(std::shared_ptr<core::MultiHoldState> state) noexcept : state_(std::move(state)) {}
+MultiHold::MultiHold(MultiHold&&) noexcept = default;
+MultiHold& MultiHold::operator=(MultiHold&&) noexcept = default;
+MultiHold::~MultiHold() = default;
+
+std::vector<Token> MultiHold::tokens() const {
+  std::vector<Token> tokens;
+  for (const Hold& hold : checked(state_).holds) tokens.push_back(hold.token());
+  return tokens;
+}
+
+HoldState MultiHold::state() const { return checked(state_).state(); }
+
+bool MultiHold::valid() const noexcept {
+  if (!state_ || state_->lost.stop_requested()) return false;
+  return std::ranges::all_of(state_->holds, [](const Hold& hold) { return hold.valid(); });
+}
+
+nanoseconds MultiHold::remaining() const {
+  if (!checked(state_).lost.stop_requested()) {
+    nanoseconds shortest = nanoseconds::max();
+    for (const Hold& hold : state_->holds) shortest = std::min(shortest, hold.remaining());
+    return shortest;
+  }
+  return nanoseconds::zero();
+}
+
+std::stop_token MultiHold::stop_token() const { return checked(state_).lost.get_token(); }
+
+std::vector<Released> MultiHold::release() { return checked(state_).release(); }
+
+// --- MultiLock ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<MultiLock::Part> parts_of(Client& client, const std::vector<LockName>& names) {
+  std::vector<MultiLock::Part> parts;
+  for (const LockName& name : names) parts.push_back({client, name});
+  return parts;
+}
+
+/// What this thread has locked through lock(), by MultiLock.
+std::vector<std::pair<const void*, MultiHold>>& held_by_this_thread() {
+  thread_local std::vector<std::pair<const void*, MultiHold>> held;
+  return held;
+}
+
+auto entry_of_this_thread(const void* lock) {
+  return std::ranges::find(held_by_this_thread(), lock, &std::pair<const void*, MultiHold>::first);
+}
+
+}  // namespace
+
+MultiLock::MultiLock(Client& client, const std::vector<LockName>& names, LockOptions options)
+    : MultiLock(parts_of(client, names), std::move(options)) {}
+
+MultiLock::MultiLock(const std::vector<Part>& parts, LockOptions options)
+    : state_(std::make_shared<core::MultiLockState>(parts, options)) {}
+
+MultiLock::~MultiLock() = default;
+
+void MultiLock::lock(std::stop_token stop) {
+  if (entry_of_this_thread(state_.get()) != held_by_this_thread().end()) {
+    throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
+                            "this thread holds this MultiLock already");
+  }
+  held_by_this_thread().emplace_back(state_.get(), acquire(std::move(stop)));
+}
+
+bool MultiLock::try_lock() { return try_lock_within(nanoseconds::zero(), {}); }
+
+bool MultiLock::try_lock_within(nanoseconds wait, std::stop_token stop) {
+  if (entry_of_this_thread(state_.get()) != held_by_this_thread().end()) return false;
+  auto hold = state_->try_acquire(std::max(wait, nanoseconds::zero()), std::move(stop));
+  if (!hold) return false;
+  held_by_this_thread().emplace_back(state_.get(), *std::move(hold));
+  return true;
+}
+
+void MultiLock::unlock() noexcept {
+  const auto entry = entry_of_this_thread(state_.get());
+  if (entry != held_by_this_thread().end()) held_by_this_thread().erase(entry);
+}
+
+const MultiHold& MultiLock::hold() const {
+  const auto entry = entry_of_this_thread(state_.get());
+  if (entry == held_by_this_thread().end()) throw Error(Errc::not_held, "this thread does not hold this MultiLock");
+  return entry->second;
+}
+
+MultiHold MultiLock::acquire(std::stop_token stop) { return *state_->try_acquire(nanoseconds::max(), std::move(stop)); }
+
+std::optional<MultiHold> MultiLock::try_acquire() { return state_->try_acquire(nanoseconds::zero(), {}); }
+
+std::optional<MultiHold> MultiLock::try_acquire_within(nanoseconds wait, std::stop_token stop) {
+  if (wait < nanoseconds::zero()) {
+    throw Error(Errc::invalid_argument, "a wait for several locks must not be negative; zero tries once");
+  }
+  return state_->try_acquire(wait, std::move(stop));
+}
+
+void MultiLock::async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop) {
+  state_->async_acquire(std::move(callback), std::move(stop));
+}
+
+std::optional<Hold> try_lock_any(Client& client, const std::vector<LockName>& names, const LockOptions& options) {
+  for (const LockName& name : names) {
+    if (auto hold = Mutex(client, name, options).try_acquire()) return hold;
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,129 @@
+#include "holdfast/once.hpp"
+
+#include <utility>
+
+#include "core/cell_handle.hpp"
+#include "core/operations/once.hpp"
+#include "core/perform.hpp"
+
+namespace holdfast {
+
+using core::Caller;
+using spi::Duration;
+
+struct Run::State {
+  std::shared_ptr<core::OnceState> once;
+  core::BegunRun begun;
+  Hold hold;
+};
+
+namespace core {
+
+/// What a Once and its runs share.
+class OnceState : public std::enable_shared_from_this<OnceState> {
+ public:
+  OnceState(const Client& client, const LockName& name, std::chrono::milliseconds its_period, OnceOptions its_options)
+      : lock(client, name), period(its_period), options(std::move(its_options)) {}
+
+  Operation<std::optional<BegunRun>> begin(Caller& caller, spi::WhenBusy when_busy) const {
+    return begin_run(caller, lock.cell(), period, options.at_least, options.lock, when_busy);
+  }
+  std::optional<Run> run_of(std::optional<BegunRun> begun) {
+    if (!begun) return std::nullopt;
+    Hold hold = lock.core().hold_of(begun->lock);
+    return Run(std::make_unique<Run::State>(Run::State{shared_from_this(), *std::move(begun), std::move(hold)}));
+  }
+
+  const CellHandle lock;
+  const std::chrono::milliseconds period;
+  const OnceOptions options;
+};
+
+}  // namespace core
+
+// --- a run ----------------------------------------------------------------------------------------------------------
+
+Run::Run() noexcept = default;
+Run::Run(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Run::Run(Run&&) noexcept = default;
+Run& Run::operator=(Run&&) noexcept = default;
+Run::~Run() = default;
+
+Run::operator bool() const noexcept { return state_ != nullptr; }
+
+const Hold& Run::hold() const {
+  if (!state_) throw Error(Errc::not_held, "this Run object stands for no run: it is empty, ended, or was moved from");
+  return state_->hold;
+}
+
+std::chrono::system_clock::time_point Run::started() const {
+  static_cast<void>(hold());
+  return state_->begun.started;
+}
+
+void Run::succeed(std::int32_t result) {
+  static_cast<void>(hold());
+  const std::unique_ptr<State> ending = std::move(state_);  // which gives the lock back
+  const LockName& name = ending->once->lock.name();
+  auto written = ending->once->lock.core().perform<spi::Nothing>(
+      Duration::max(), {}, [&](Caller& caller) { return core::remember_success(caller, name, ending->begun, result); });
+  core::value_or_throw(std::move(written), "remembering the run of '" + name.text() + "'");
+}
+
+void Run::fail() noexcept { state_.reset(); }
+
+// --- the job --------------------------------------------------------------------------------------------------------
+
+Once::Once(Client& client, const LockName& name, std::chrono::milliseconds period, OnceOptions options) {
+  if (period <= std::chrono::milliseconds::zero()) {
+    throw Error(Errc::invalid_argument, "the period of '" + name.text() + "' must be longer than zero");
+  }
+  if (options.at_least < std::chrono::milliseconds::zero() || options.at_most < std::chrono::milliseconds::zero()) {
+    throw Error(Errc::invalid_argument, "at_least and at_most of '" + name.text() + "' must not be negative");
+  }
+  options.lock.max_hold = options.at_most;
+  core::check(options.lock);
+  state_ = std::make_shared<core::OnceState>(client, name, period, std::move(options));
+}
+
+Once::~Once() = default;
+
+std::optional<Run> Once::begin(std::stop_token stop) {
+  auto begun = state_->lock.core().perform<std::optional<core::BegunRun>>(
+      Duration::max(), stop, [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::wait); });
+  return state_->run_of(core::value_or_throw(std::move(begun), "beginning a run of '" + name().text() + "'"));
+}
+
+std::optional<Run> Once::try_begin() {
+  auto begun = state_->lock.core().perform<std::optional<core::BegunRun>>(
+      Duration::max(), {}, [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::refuse); });
+  auto run = core::value_or_empty(std::move(begun), "beginning a run of '" + name().text() + "'");
+  return run ? state_->run_of(*std::move(run)) : std::nullopt;
+}
+
+void Once::async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop) {
+  state_->lock.core().async_perform<std::optional<core::BegunRun>>(
+      std::move(stop), [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::wait); },
+      [state = state_, callback = std::move(callback)](spi::Result<std::optional<core::BegunRun>> begun) {
+        if (begun.ok()) return callback({}, state->run_of(std::move(begun.value())));
+        callback(begun.failure().code, std::nullopt);
+      });
+}
+
+bool Once::run(const std::function<void(const Hold& hold)>& job, std::stop_token stop) {
+  auto begun = begin(std::move(stop));
+  if (!begun) return false;
+  job(begun->hold());
+  begun->succeed();
+  return true;
+}
+
+std::optional<LastRun> Once::last_run() {
+  auto run = state_->lock.core().perform<std::optional<LastRun>>(
+      Duration::max(), {}, [&](Caller& caller) { return core::last_run(caller, name()); });
+  return core::value_or_throw(std::move(run), "reading the last run of '" + name().text() + "'");
+}
+
+const LockName& Once::name() const noexcept { return state_->lock.name(); }
+
+}  // namespace holdfast
