@@ -17,6 +17,7 @@
 
 #include "holdfast/holdfast.hpp"
 #include "rounds.hpp"
+#include "scratch.hpp"
 
 // The store in a file: beside the file lock that it replaces, beside the least that SQLite costs, and between
 // processes.
@@ -26,28 +27,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// A directory for the files; gone with all that is in it.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "holdfast-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no directory for temporary files");
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::string url() const { return "sqlite:" + file("locks.db"); }
-
- private:
-  std::string path_;
-};
 
 /// A row is inserted and deleted, each in a transaction: what any lock in a SQLite file must do at least.
 class BareSqlite {
