@@ -4,9 +4,9 @@
 #include <system_error>
 #include <type_traits>
 
-#include "holdfast/hold.hpp"
-
 namespace holdfast {
+
+class Hold;
 
 /// Hears how an asynchronous call ended: an error and an empty result, or no error and the result. Called exactly once,
 /// on a thread of the client's own; it may block and may call Holdfast, and must not throw.

@@ -89,6 +89,23 @@ class HOLDFAST_EXPORT Election {
   /// Lets the next one lead, and waits for the store's answer. Campaigning again begins a new term.
   Released resign();
 
+  void async_proclaim(std::string value, AsyncCallback<> callback);
+  template <detail::CompletionToken<> CompletionToken>
+  auto async_proclaim(std::string value, CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken>::initiate(
+        std::forward<CompletionToken>(token),
+        [this, value = std::move(value)](AsyncCallback<> callback, const std::stop_token&) mutable {
+          async_proclaim(std::move(value), std::move(callback));
+        });
+  }
+  void async_resign(AsyncCallback<Released> callback);
+  template <detail::CompletionToken<Released> CompletionToken>
+  auto async_resign(CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken, Released>::initiate(
+        std::forward<CompletionToken>(token),
+        [this](AsyncCallback<Released> callback, const std::stop_token&) { async_resign(std::move(callback)); });
+  }
+
   bool leads() const noexcept;
   /// The leadership as a hold: its token is the term; it tells when leadership is lost. Throws Errc::not_held if this
   /// object does not lead and was not leading when it lost. Shared, because it may end in another thread.

@@ -4,8 +4,9 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
-#include <system_error>
+#include <utility>
 
+#include "holdfast/async.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/export.hpp"
@@ -98,16 +99,9 @@ class HOLDFAST_EXPORT Hold {
   /// Makes the lease last at least `duration` from now (more than zero, at most LockOptions::max_ttl; else throws
   /// Errc::invalid_argument); never shortens it. Throws Errc::lost or Errc::not_held when there is nothing to extend,
   /// Errc::in_doubt when the store did not answer in time.
-  ///
-  /// Both have asynchronous forms.
   template <class Rep, class Period>
   void extend(const std::chrono::duration<Rep, Period>& duration) {
     extend_by(detail::saturated(duration));
-  }
-  void async_release(std::function<void(std::error_code, Released)> callback);
-  template <class Rep, class Period>
-  void async_extend(const std::chrono::duration<Rep, Period>& duration, std::function<void(std::error_code)> callback) {
-    async_extend_by(detail::saturated(duration), std::move(callback));
   }
 
   /// Makes an exclusive hold a shared one without letting go: waiting readers enter, waiting writers keep waiting. The
@@ -117,12 +111,40 @@ class HOLDFAST_EXPORT Hold {
   /// where the store has no shared locks: then nothing has changed.
   void downgrade();
 
+  /// The same three without waiting: `callback` hears how they ended.
+  void async_release(AsyncCallback<Released> callback);
+  template <class Rep, class Period>
+  void async_extend(const std::chrono::duration<Rep, Period>& duration, AsyncCallback<> callback) {
+    async_extend_by(detail::saturated(duration), std::move(callback));
+  }
+  void async_downgrade(AsyncCallback<> callback);
+
+  template <detail::CompletionToken<Released> CompletionToken>
+  auto async_release(CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken, Released>::initiate(
+        std::forward<CompletionToken>(token),
+        [this](AsyncCallback<Released> callback, const std::stop_token&) { async_release(std::move(callback)); });
+  }
+  template <class Rep, class Period, detail::CompletionToken<> CompletionToken>
+  auto async_extend(const std::chrono::duration<Rep, Period>& duration, CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken>::initiate(
+        std::forward<CompletionToken>(token), [this, duration](AsyncCallback<> callback, const std::stop_token&) {
+          async_extend(duration, std::move(callback));
+        });
+  }
+  template <detail::CompletionToken<> CompletionToken>
+  auto async_downgrade(CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken>::initiate(
+        std::forward<CompletionToken>(token),
+        [this](AsyncCallback<> callback, const std::stop_token&) { async_downgrade(std::move(callback)); });
+  }
+
  private:
   friend class core::ClientCore;
   Hold(std::shared_ptr<core::ClientCore> core, std::shared_ptr<core::HoldRecord> record) noexcept
       : core_(std::move(core)), record_(std::move(record)) {}
   void extend_by(std::chrono::nanoseconds duration);
-  void async_extend_by(std::chrono::nanoseconds duration, std::function<void(std::error_code)> callback);
+  void async_extend_by(std::chrono::nanoseconds duration, AsyncCallback<> callback);
   core::HoldRecord& record() const;
 
   std::shared_ptr<core::ClientCore> core_;

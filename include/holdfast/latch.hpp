@@ -48,6 +48,14 @@ class HOLDFAST_EXPORT Latch {
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
     return wait_within(detail::saturated(duration), std::move(stop));
   }
+  void async_count_down(std::uint32_t by, AsyncCallback<std::uint32_t> callback);
+  template <detail::CompletionToken<std::uint32_t> Token>
+  auto async_count_down(std::uint32_t by, Token&& token) {
+    return detail::AsioFor<Token, std::uint32_t>::initiate(
+        std::forward<Token>(token), [this, by](AsyncCallback<std::uint32_t> callback, const std::stop_token&) {
+          async_count_down(by, std::move(callback));
+        });
+  }
   void async_wait(AsyncCallback<> callback, std::stop_token stop = {});
   template <detail::CompletionToken<> Token>
   auto async_wait(Token&& token) {

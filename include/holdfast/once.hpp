@@ -60,6 +60,14 @@ class HOLDFAST_EXPORT Run {
   /// is over. Throws Errc::lost if the lock was lost before that could be written, or another run has written since;
   /// Errc::in_doubt or Errc::unreachable if it is not certain to have been written. The lock is given back in any case.
   void succeed(std::int32_t result = 0);
+  void async_succeed(std::int32_t result, AsyncCallback<> callback);
+  template <detail::CompletionToken<> CompletionToken>
+  auto async_succeed(std::int32_t result, CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken>::initiate(std::forward<CompletionToken>(token),
+                                                      [this, result](AsyncCallback<> callback, const std::stop_token&) {
+                                                        async_succeed(result, std::move(callback));
+                                                      });
+  }
   /// Gives the lock back: somebody else may try. What the destructor does.
   void fail() noexcept;
 
@@ -97,6 +105,13 @@ class HOLDFAST_EXPORT Once {
   /// The same without waiting: empty also if a run is under way.
   std::optional<Run> try_begin();
   void async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop = {});
+  template <detail::CompletionToken<std::optional<Run>> CompletionToken>
+  auto async_begin(CompletionToken&& token) {
+    return detail::AsioFor<CompletionToken, std::optional<Run>>::initiate(
+        std::forward<CompletionToken>(token), [this](AsyncCallback<std::optional<Run>> callback, std::stop_token stop) {
+          async_begin(std::move(callback), std::move(stop));
+        });
+  }
 
   /// begin(), `job`, and succeed() unless `job` throws. True if this call did the job.
   bool run(const std::function<void(const Hold& hold)>& job, std::stop_token stop = {});

@@ -238,8 +238,7 @@ void ClientCore::release_without_waiting(HoldRecord& hold) noexcept {
   if (hold.cell() != nullptr) hold.cell()->release(hold);
 }
 
-void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold,
-                               std::function<void(std::error_code, Released)> callback) {
+void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCallback<Released> callback) {
   inside([&] {
     auto expectation = std::make_unique<spi::Expectation>(monitor_, spi::Expectation::Of::user);
     auto told = [this, hold, callback = std::move(callback),
@@ -273,6 +272,10 @@ auto extending_by(Duration length) {
   };
 }
 
+auto downgrading() {
+  return [](Cell& cell, HoldRecord& hold, spi::Done<> done) { cell.downgrade(hold, std::move(done)); };
+}
+
 }  // namespace
 
 void ClientCore::extend(const std::shared_ptr<HoldRecord>& hold, Duration length) {
@@ -281,18 +284,21 @@ void ClientCore::extend(const std::shared_ptr<HoldRecord>& hold, Duration length
   value_or_throw(std::move(extended), "extending lock '" + hold->name->text() + "'");
 }
 
-void ClientCore::async_extend(const std::shared_ptr<HoldRecord>& hold, Duration length,
-                              std::function<void(std::error_code)> callback) {
+void ClientCore::async_extend(const std::shared_ptr<HoldRecord>& hold, Duration length, AsyncCallback<> callback) {
   async_perform<spi::Nothing>(
       {}, [&](Caller& caller) { return ask_cell_of(caller, hold, extending_by(length)); },
       heard_by(std::move(callback)));
 }
 
 void ClientCore::downgrade(const std::shared_ptr<HoldRecord>& hold) {
-  auto start = [](Cell& cell, HoldRecord& its_hold, spi::Done<> done) { cell.downgrade(its_hold, std::move(done)); };
-  auto downgraded =
-      perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) { return ask_cell_of(caller, hold, start); });
+  auto downgraded = perform<spi::Nothing>(Duration::max(), {},
+                                          [&](Caller& caller) { return ask_cell_of(caller, hold, downgrading()); });
   value_or_throw(std::move(downgraded), "downgrading lock '" + hold->name->text() + "'");
+}
+
+void ClientCore::async_downgrade(const std::shared_ptr<HoldRecord>& hold, AsyncCallback<> callback) {
+  async_perform<spi::Nothing>(
+      {}, [&](Caller& caller) { return ask_cell_of(caller, hold, downgrading()); }, heard_by(std::move(callback)));
 }
 
 Cell& ClientCore::keep_cell(const LockName& name, LockKind kind) {

@@ -52,11 +52,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
   Released release(HoldRecord& hold);
   void release_without_waiting(HoldRecord& hold) noexcept;
-  void async_release(const std::shared_ptr<HoldRecord>& hold, std::function<void(std::error_code, Released)> callback);
+  void async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCallback<Released> callback);
   void extend(const std::shared_ptr<HoldRecord>& hold, spi::Duration length);
-  void async_extend(const std::shared_ptr<HoldRecord>& hold, spi::Duration length,
-                    std::function<void(std::error_code)> callback);
+  void async_extend(const std::shared_ptr<HoldRecord>& hold, spi::Duration length, AsyncCallback<> callback);
   void downgrade(const std::shared_ptr<HoldRecord>& hold);
+  void async_downgrade(const std::shared_ptr<HoldRecord>& hold, AsyncCallback<> callback);
 
   Cell& keep_cell(const LockName& name, LockKind kind);
   void let_go_of(Cell& cell) noexcept;

@@ -225,6 +225,23 @@ Released Election::resign() {
   return leadership ? leadership->release() : Released::not_held;
 }
 
+void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
+  const auto leadership = state_->last_leadership();
+  if (!leadership) throw Error(Errc::not_held, "election '" + name().text() + "': this object does not lead");
+  state_->client.core().async_perform<spi::Nothing>(
+      {},
+      [&](Caller& caller) {
+        return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
+      },
+      core::heard_by(std::move(callback)));
+}
+
+void Election::async_resign(AsyncCallback<Released> callback) {
+  const auto leadership = state_->take_leadership();
+  if (leadership) return leadership->async_release(std::move(callback));
+  state_->client.core().run([callback = std::move(callback)] { callback({}, Released::not_held); });
+}
+
 bool Election::leads() const noexcept { return state_->leadership() != nullptr; }
 
 std::shared_ptr<const Hold> Election::hold() const {

@@ -91,7 +91,7 @@ Released Hold::release() {
   return core_->release(mine);
 }
 
-void Hold::async_release(std::function<void(std::error_code, Released)> callback) {
+void Hold::async_release(AsyncCallback<Released> callback) {
   static_cast<void>(record());
   core_->async_release(record_, std::move(callback));
 }
@@ -102,7 +102,7 @@ void Hold::extend_by(std::chrono::nanoseconds duration) {
   core_->extend(record_, duration);
 }
 
-void Hold::async_extend_by(std::chrono::nanoseconds duration, std::function<void(std::error_code)> callback) {
+void Hold::async_extend_by(std::chrono::nanoseconds duration, AsyncCallback<> callback) {
   check_extension(duration);
   static_cast<void>(record());
   core_->async_extend(record_, duration, std::move(callback));
@@ -111,6 +111,11 @@ void Hold::async_extend_by(std::chrono::nanoseconds duration, std::function<void
 void Hold::downgrade() {
   static_cast<void>(record());
   core_->downgrade(record_);
+}
+
+void Hold::async_downgrade(AsyncCallback<> callback) {
+  static_cast<void>(record());
+  core_->async_downgrade(record_, std::move(callback));
 }
 
 }  // namespace holdfast

@@ -42,6 +42,12 @@ bool Latch::wait_within(std::chrono::nanoseconds wait, std::stop_token stop) {
   return core::value_or_empty(std::move(opened), "waiting for latch '" + name_.text() + "'").has_value();
 }
 
+void Latch::async_count_down(std::uint32_t by, AsyncCallback<std::uint32_t> callback) {
+  client_->core().async_perform<std::uint32_t>(
+      {}, [&](Caller& caller) { return core::count_down(caller, name_, count_, by); },
+      core::heard_by(std::move(callback)));
+}
+
 void Latch::async_wait(AsyncCallback<> callback, std::stop_token stop) {
   client_->core().async_perform<spi::Nothing>(
       std::move(stop), [&](Caller& caller) { return core::wait_until_open(caller, name_, count_); },

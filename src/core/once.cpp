@@ -70,6 +70,18 @@ void Run::succeed(std::int32_t result) {
   core::value_or_throw(std::move(written), "remembering the run of '" + name.text() + "'");
 }
 
+void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
+  static_cast<void>(hold());
+  const std::shared_ptr<State> ending = std::move(state_);
+  ending->once->lock.core().async_perform<spi::Nothing>(
+      {},
+      [&](Caller& caller) { return core::remember_success(caller, ending->once->lock.name(), ending->begun, result); },
+      [ending, heard = core::heard_by(std::move(callback))](const spi::Result<>& written) {
+        ending->hold.release();  // before anybody hears of it
+        heard(written);
+      });
+}
+
 void Run::fail() noexcept { state_.reset(); }
 
 // --- the job --------------------------------------------------------------------------------------------------------
