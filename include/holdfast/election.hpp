@@ -59,7 +59,8 @@ class HOLDFAST_EXPORT Election {
  public:
   /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
   Election(Client& client, const LockName& name, LockOptions options = {});
-  /// Resigns, without waiting for the store's answer.
+  /// Resigns, without waiting for the store's answer. An asynchronous campaign that is under way ends with
+  /// Errc::cancelled when it is won.
   ~Election();
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;

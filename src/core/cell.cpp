@@ -220,7 +220,7 @@ void Cell::admit_front(Tenure& tenure) {
 }
 
 void Cell::release(HoldRecord& hold, Claim::Told told) {
-  if (hold.tenure() != nullptr) catch_up(*hold.tenure());
+  catch_up(hold);
   if (hold.tenure() == nullptr) {
     if (told) told(Released::not_held);
     return forget_if_idle();
@@ -289,7 +289,7 @@ void Cell::absorb_older_readers(Tenure& newer) {
 }
 
 void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) {
-  if (hold.tenure() != nullptr) catch_up(*hold.tenure());
+  catch_up(hold);
   if (hold.tenure() != nullptr) return hold.tenure()->claim.extend(length, std::move(done));
   engine_.loop().defer([done = std::move(done), name = name_]() mutable {
     done(Failure{Errc::lost, "lock '" + name->text() + "' was lost; it cannot be extended"});
@@ -297,7 +297,7 @@ void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) 
 }
 
 void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
-  if (hold.tenure() != nullptr) catch_up(*hold.tenure());
+  catch_up(hold);
   std::optional<Failure> refusal;
   if (hold.tenure() == nullptr) {
     refusal = Failure{Errc::lost, "lock '" + name_->text() + "' was lost; it cannot be downgraded"};
@@ -343,22 +343,20 @@ void Cell::catch_up() {
   if (kind == LockKind::semaphore) return;
   for (Tenure *tenure = tenures_.first(), *next = nullptr; tenure != nullptr; tenure = next) {
     next = tenures_.next(*tenure);
-    catch_up(*tenure);
+    if (HoldRecord* const hold = tenure->holds.first()) catch_up(*hold);
   }
 }
 
-void Cell::catch_up(Tenure& tenure) {
+void Cell::catch_up(HoldRecord& hold) {
+  if (hold.tenure() == nullptr) return;
   const Instant now = engine_.loop().now();
-  HoldRecord* next = nullptr;
-  for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = next) {
-    next = tenure.holds.next(*hold);
-    if (now >= hold->ends_at()) {
-      max_hold_is_over(*hold);
-    } else if (now >= tenure.claim.valid_until()) {
-      return tenure.claim.catch_up();
-    } else if (hold->seen_lost()) {
-      return claim_changed(tenure);
-    }
+  Tenure& tenure = *hold.tenure();
+  if (now >= hold.ends_at()) {
+    max_hold_is_over(hold);
+  } else if (now >= tenure.claim.valid_until()) {
+    tenure.claim.catch_up();
+  } else if (hold.seen_lost()) {
+    claim_changed(tenure);
   }
 }
 

@@ -101,7 +101,7 @@ class Cell {
   void lose_all(Tenure& tenure, const std::string& why);
   void max_hold_is_over(HoldRecord& hold);
   void catch_up();
-  void catch_up(Tenure& tenure);
+  void catch_up(HoldRecord& hold);
 
   void answer(Request& request, Request::Answer answer);
   void answer_all(const spi::Failure& why);

@@ -38,6 +38,12 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     const std::scoped_lock lock(mutex_);
     return std::exchange(leadership_, nullptr);
   }
+  /// Nobody is there to lead any more.
+  void abandon() {
+    const std::scoped_lock lock(mutex_);
+    abandoned_ = true;
+    leadership_ = nullptr;
+  }
 
   /// One campaign at a time. Throws Errc::invalid_argument.
   void begin_campaign() {
@@ -51,7 +57,9 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     const std::scoped_lock lock(mutex_);
     campaigning_ = false;
     if (!result.ok()) return std::move(result.failure());
-    leadership_ = std::make_shared<Hold>(client.core().hold_of(std::move(result.value())));
+    auto elected = std::make_shared<Hold>(client.core().hold_of(std::move(result.value())));
+    if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed meanwhile"};
+    leadership_ = std::move(elected);
     return leadership_->token();
   }
 
@@ -63,6 +71,7 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
   mutable std::mutex mutex_;
   std::shared_ptr<Hold> leadership_;
   bool campaigning_ = false;
+  bool abandoned_ = false;
 };
 
 /// News on their way to an observer: one call at a time, in order.
@@ -166,7 +175,7 @@ Election::Election(Client& client, const LockName& name, LockOptions options) {
   state_ = std::make_shared<core::ElectionState>(client, name, std::move(options));
 }
 
-Election::~Election() { state_->take_leadership(); }
+Election::~Election() { state_->abandon(); }
 
 Token Election::campaign(std::string value, std::stop_token stop) {
   return *try_campaign_within(std::move(value), Duration::max(), std::move(stop));

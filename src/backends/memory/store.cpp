@@ -1,5 +1,6 @@
 #include "backends/memory/store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "spi/rules.hpp"
@@ -39,7 +40,7 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   const std::uint32_t limit = Line::limit_of(request.mode);
   if (line.vacant()) line.limit = limit;
   if (line.limit != limit) return spi::different_total(request, line.limit);
-  const bool enters = line.waiting.empty() && line.fits(Line::units_of(request.mode));
+  const bool enters = line.waiting.empty() && fits(line, Line::units_of(request.mode));
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimAnswer{};
   const Claim& claim = join(line, request, client, now);
   promote(line, now, &claim);
@@ -83,8 +84,7 @@ Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   if (claim->mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
   if (claim->granted && claim->mode == ClaimMode::exclusive) {
     claim->mode = ClaimMode::shared;
-    claim->units = 1;
-    claim->line->used = 1;
+    claim->units = claim->line->used = rules_.downgrade_lets_go ? 0 : 1;
     settle(*claim->line, now);
   }
   return describe(*claim, now);
@@ -107,6 +107,7 @@ void Store::advance(Instant now) {
       }
     }
     if (!std::exchange(line.unsettled, true)) unsettled_.push_back(&line);
+    if (rules_.expiry_frees_twice && claim.granted) line.used -= std::min(line.used, claim.units);
     remove(claim);
   }
   for (Line* line : unsettled_) {

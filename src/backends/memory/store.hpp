@@ -29,6 +29,11 @@ struct StoreRules {
   bool release_by_name = false;            ///< releasing frees whoever holds the name
   bool reuse_number_after_expiry = false;  ///< whoever follows an expired holder gets its number again
   bool hand_off_extends_lease = false;     ///< a waiter's lease starts anew when its turn comes
+  bool readers_ignore_writers = false;     ///< shared claims fit beside an exclusive one
+  bool readers_overtake = false;           ///< shared claims that fit do not wait for those before them
+  bool expiry_frees_twice = false;         ///< what an expired holder had counts as free twice
+  bool downgrade_lets_go = false;          ///< a claim that becomes shared counts as nothing at all
+  bool forgets_lock_delay = false;
 };
 
 /// A store of claims and registers, as a pure state machine: it knows no thread, no clock and no network. Every call
@@ -118,6 +123,7 @@ class Store {
   void withdraw(Claim& claim, spi::Instant now);
   void remove(Claim& claim);
   void settle(Line& line, spi::Instant now);
+  bool fits(const Line& line, std::uint32_t units) const;
   void promote(Line& line, spi::Instant now, const Claim* asking);
   void grant(Claim& claim, spi::Instant now, const Claim* asking);
   void arm(Claim& claim, spi::milliseconds lease, spi::Instant now);

@@ -75,7 +75,7 @@ Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client,
   claim.number = rules_.number_on_joining ? next_number(line) : 0;
   claim.identity = request.client;
   if (!request.reason.empty()) claim.with_extras().reason = request.reason;
-  if (request.lock_delay > milliseconds::zero()) claim.with_extras().lock_delay = request.lock_delay;
+  if (request.lock_delay > milliseconds::zero() && !rules_.forgets_lock_delay) claim.with_extras().lock_delay = request.lock_delay;
   claim.units = Line::units_of(request.mode);
   claim.ordinal = line.waiting.empty() ? 0 : line.waiting.back()->ordinal + 1;
   claim.client = client;
@@ -103,7 +103,7 @@ void Store::remove(Claim& claim) {
   Line& line = *claim.line;
   if (claim.granted) {
     line.granted.erase(claim);
-    line.used -= claim.units;
+    line.used -= rules_.expiry_frees_twice ? std::min(line.used, claim.units) : claim.units;
     --line.granted_count;
   } else {
     if (claim.previous != nullptr && claim.next != nullptr) line.ordinals_stale = true;
@@ -126,9 +126,17 @@ void Store::settle(Line& line, Instant now) {
   if (line.vacant()) retire(line);
 }
 
+bool Store::fits(const Line& line, std::uint32_t units) const {
+  return line.fits(units) || (rules_.readers_ignore_writers && units == 1 && line.limit == Line::everything);
+}
+
 void Store::promote(Line& line, Instant now, const Claim* asking) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
-  while (!line.waiting.empty() && line.fits(line.waiting.front()->units)) grant(*line.waiting.front(), now, asking);
+  while (!line.waiting.empty() && fits(line, line.waiting.front()->units)) grant(*line.waiting.front(), now, asking);
+  if (rules_.readers_overtake && asking != nullptr && line.waiting.back() == asking &&
+      asking->mode == ClaimMode::shared && fits(line, asking->units)) {
+    grant(*line.waiting.back(), now, asking);
+  }
 }
 
 void Store::grant(Claim& claim, Instant now, const Claim* asking) {
