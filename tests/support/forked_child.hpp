@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 #include <exception>
 #include <functional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace holdfast::test {
 
@@ -23,6 +24,48 @@ class ChildReport {
 
  private:
   bool failed_ = false;
+};
+
+/// A forked child, without exec, that runs `body` beside this process. It is killed after 60 s, and when this object is
+/// destroyed; it runs no destructors but those of `body`. Make it before this process opens clients of its own.
+class ForkedChild {
+ public:
+  explicit ForkedChild(const std::function<void(ChildReport&)>& body) : pid_(fork()) {
+    if (pid_ != 0) return;
+    alarm(60);
+    ChildReport report;
+    try {
+      body(report);
+    } catch (const std::exception& error) {
+      report.expect(false, std::string("unexpected exception: ") + error.what());
+    }
+    _exit(report.failed() ? 1 : 0);
+  }
+  ~ForkedChild() { kill(); }
+  ForkedChild(ForkedChild&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  ForkedChild& operator=(ForkedChild&&) = delete;
+
+  /// Waits for its end: whether all its expectations held.
+  bool succeeds() {
+    int status = 0;
+    const pid_t child = std::exchange(pid_, -1);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  /// SIGKILL; returns when the process is gone.
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    succeeds();
+  }
+  /// SIGSTOP; returns when the process stands still.
+  void pause() const {
+    ::kill(pid_, SIGSTOP);
+    waitpid(pid_, nullptr, WUNTRACED);
+  }
+  void resume() const { ::kill(pid_, SIGCONT); }
+
+ private:
+  pid_t pid_;
 };
 
 /// Runs `body` in a forked child, without exec, and answers whether all its expectations held. The child is ended

@@ -34,15 +34,22 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
     spi::Done<std::vector<spi::ClaimAnswer>> done;
   };
 
+  struct Downgrade {
+    spi::ClaimId id;
+    spi::Done<spi::ClaimAnswer> done;
+  };
+
   std::deque<Acquire> acquires;
   std::deque<Release> releases;
   std::deque<Renew> renews;
+  std::deque<Downgrade> downgrades;
   bool closed = false;
 
   /// The oldest unanswered request of a kind. Throws if there is none.
   Acquire next_acquire() { return take(acquires); }
   Release next_release() { return take(releases); }
   Renew next_renew() { return take(renews); }
+  Downgrade next_downgrade() { return take(downgrades); }
 
   spi::Claims& claims() override { return *this; }
   spi::Registers& registers() override { throw std::logic_error("no registers"); }
@@ -69,7 +76,9 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
     }
     renews.push_back(std::move(renew));
   }
-  void downgrade(const spi::ClaimRef&, spi::Done<spi::ClaimAnswer>) override { throw std::logic_error("no downgrade"); }
+  void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override {
+    downgrades.push_back({claim.id, std::move(done)});
+  }
 
   template <class T>
   static T take(std::deque<T>& requests) {

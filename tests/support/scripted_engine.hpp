@@ -14,10 +14,11 @@ namespace holdfast::test {
 
 /// A request, and what became of it.
 struct Call {
-  Call(core::Cell& its_cell, LockOptions how, spi::WhenBusy when_busy, spi::Instant deadline)
+  Call(core::Cell& its_cell, LockOptions how, spi::WhenBusy when_busy, spi::Instant deadline,
+       const spi::Mode& mode = {})
       : cell(its_cell),
         options(std::move(how)),
-        request(options, when_busy, deadline, [this](core::Request::Answer got) { answer = std::move(got); }) {
+        request(options, when_busy, deadline, [this](core::Request::Answer got) { answer = std::move(got); }, mode) {
     cell.enter(request);
   }
 
@@ -52,6 +53,16 @@ class ScriptedEngine : private core::UserSide {
     return made;
   }
 
+  /// In another mode: a reader, or permits.
+  std::unique_ptr<Call> call(const LockName& name, const spi::Mode& mode,
+                             spi::WhenBusy when_busy = spi::WhenBusy::wait) {
+    const LockKind kind = mode.kind == ClaimMode::permits ? LockKind::semaphore : LockKind::lock;
+    const LockOptions options{.ttl = std::chrono::seconds(3)};
+    auto made = std::make_unique<Call>(engine.cell(name, kind), options, when_busy, spi::Instant::max(), mode);
+    loop.run();
+    return made;
+  }
+
   void answer(ScriptedBackend::Acquire request, spi::Result<spi::ClaimAnswer> result) {
     request.done(std::move(result));
     loop.run();
@@ -61,6 +72,11 @@ class ScriptedEngine : private core::UserSide {
     loop.run();
   }
   void answer(ScriptedBackend::Renew request, spi::Result<std::vector<spi::ClaimAnswer>> result) {
+    request.done(std::move(result));
+    loop.run();
+  }
+
+  void answer(ScriptedBackend::Downgrade request, spi::Result<spi::ClaimAnswer> result) {
     request.done(std::move(result));
     loop.run();
   }

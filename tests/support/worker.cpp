@@ -8,15 +8,19 @@
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
 
 #include "holdfast/error.hpp"
 #include "holdfast/mutex.hpp"
+#include "holdfast/semaphore.hpp"
+#include "holdfast/shared_mutex.hpp"
 #include "support/eventually.hpp"
 #include "support/fenced_file.hpp"
 #include "support/peer.hpp"
+#include "support/recorder.hpp"
 
 namespace holdfast::test {
 
@@ -70,19 +74,38 @@ std::string Worker::execute(const std::string& command) {
   if (verb == "acquire") {
     std::int64_t ttl = 0;
     std::int64_t wait = 0;
+    std::int64_t lock_delay = 0;
+    words >> ttl >> wait >> lock_delay;
+    Mutex mutex(client_, name,
+                {.ttl = milliseconds(ttl), .lock_delay = milliseconds(lock_delay), .reason = "worker"});
+    return keep(name, mutex.try_acquire_for(milliseconds(wait)));
+  }
+  if (verb == "share") {
+    std::int64_t ttl = 0;
+    std::int64_t wait = 0;
     words >> ttl >> wait;
-    Mutex mutex(client_, name, {.ttl = milliseconds(ttl), .reason = "worker"});
-    auto hold = mutex.try_acquire_for(milliseconds(wait));
-    if (!hold) return "timed_out";
-    const Token token = hold->token();
-    holds_.insert_or_assign(name, std::move(*hold));
-    return "granted " + to_string(token);
+    SharedMutex mutex(client_, name, {.ttl = milliseconds(ttl), .reason = "worker"});
+    return keep(name, mutex.try_acquire_shared_for(milliseconds(wait)));
+  }
+  if (verb == "take") {
+    std::uint32_t count = 0;
+    std::uint32_t total = 0;
+    std::int64_t ttl = 0;
+    std::int64_t wait = 0;
+    words >> count >> total >> ttl >> wait;
+    Semaphore semaphore(client_, name, total, {.ttl = milliseconds(ttl), .reason = "worker"});
+    return keep(name, semaphore.try_acquire_for(milliseconds(wait), count));
   }
   if (verb == "release") return word_for(holds_.at(name).release());
   if (verb == "valid") return holds_.at(name).valid() ? "yes" : "no";
   if (verb == "await_loss") {
     const auto stop = holds_.at(name).stop_token();
     return eventually([&] { return stop.stop_requested(); }) ? "lost" : "held";
+  }
+  if (verb == "await_request") {
+    const auto requests = std::make_shared<Recorder<std::string>>();
+    holds_.at(name).on_release_request([requests](const ReleaseRequest& request) { requests->add(request.reason); });
+    return requests->reaches(1) ? "asked " + requests->all().front() : "not_asked";
   }
   if (verb == "holders") {
     const auto status = client_.show(name);
@@ -113,6 +136,13 @@ std::string Worker::execute(const std::string& command) {
   if (verb == "exit") _exit(0);
   if (verb == "identity") return client_.identity().id;
   throw std::invalid_argument("a worker does not know the command '" + command + "'");
+}
+
+std::string Worker::keep(const std::string& name, std::optional<Hold> hold) {
+  if (!hold) return "timed_out";
+  const Token token = hold->token();
+  holds_.insert_or_assign(name, std::move(*hold));
+  return "granted " + to_string(token);
 }
 
 bool is_worker(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == worker_argument; }

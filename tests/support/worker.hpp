@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "holdfast/client.hpp"
@@ -13,10 +14,14 @@ namespace holdfast::test {
 ///
 /// | command                        | answer                                                            |
 /// |--------------------------------|-------------------------------------------------------------------|
-/// | `acquire NAME TTL_MS WAIT_MS`  | `granted TOKEN`, `timed_out`                                      |
+/// | `acquire NAME TTL_MS WAIT_MS`  | `granted TOKEN`, `timed_out`. A fourth number is the lock_delay   |
+/// | `share NAME TTL_MS WAIT_MS`    | the same, as a reader                                             |
+/// | `take NAME COUNT TOTAL TTL_MS  | the same, for permits of a semaphore                              |
+/// | WAIT_MS`                       |                                                                   |
 /// | `release NAME`                 | `released`, `not_held`, `in_doubt`                                |
 /// | `valid NAME`                   | `yes`, `no`                                                       |
 /// | `await_loss NAME`              | `lost`, or `held` when that has not happened after a long time    |
+/// | `await_request NAME`           | `asked REASON` when somebody asks for NAME, or `not_asked`        |
 /// | `holders NAME`                 | how many the store lists                                          |
 /// | `count NAME FILE ROUNDS`       | `counted`: adds 1 to the number in FILE, ROUNDS times, under NAME |
 /// | `write NAME FILE`              | `accepted` or `refused` by the FencedFile, with the hold's token  |
@@ -35,6 +40,7 @@ class Worker {
 
  private:
   std::string execute(const std::string& command);
+  std::string keep(const std::string& name, std::optional<Hold> hold);
 
   Client client_;
   std::map<std::string, Hold> holds_;
