@@ -23,11 +23,13 @@ Json json_of(const std::vector<ClaimStatus>& claims) {
 }
 
 Json json_of(const LockStatus& lock) {
-  return {{"name", lock.name},
-          {"mode", mode_of(lock)},
-          {"token", to_string(token_of(lock))},
-          {"holders", json_of(lock.holders)},
-          {"waiters", json_of(lock.waiters)}};
+  Json object = {{"name", lock.name},
+                 {"mode", mode_of(lock)},
+                 {"token", to_string(token_of(lock))},
+                 {"holders", json_of(lock.holders)},
+                 {"waiters", json_of(lock.waiters)}};
+  if (lock.total > 0) object["total"] = lock.total;
+  return object;
 }
 
 std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

@@ -7,12 +7,19 @@ namespace holdfast::cli {
 
 std::string_view mode_of(const LockStatus& lock) {
   if (lock.holders.empty() && lock.waiters.empty()) return "free";
+  if (lock.kind == LockKind::election) return "election";
   switch (lock.holders.empty() ? lock.waiters.front().mode : lock.holders.front().mode) {
     case ClaimMode::exclusive: return "exclusive";
     case ClaimMode::shared: return "shared";
     case ClaimMode::permits: return "permits";
   }
   return "unknown";
+}
+
+std::string permits_of(const LockStatus& lock) {
+  std::uint64_t taken = 0;
+  for (const ClaimStatus& holder : lock.holders) taken += holder.permits;
+  return std::to_string(taken) + "/" + std::to_string(lock.total);
 }
 
 Token token_of(const LockStatus& lock) { return Token(lock.number << 8U); }

@@ -10,8 +10,10 @@ namespace holdfast::cli {
 
 /// What people and scripts see of a lock, in words; `ls`, `show` and the JSON agree through this.
 
-/// `exclusive`, `shared`, `permits`; of a lock that nobody holds and nobody wants: `free`.
+/// `exclusive`, `shared`, `permits`, `election`; of a lock that nobody holds and nobody wants: `free`.
 std::string_view mode_of(const LockStatus& lock);
+/// How many permits of a semaphore are taken: `2/5`.
+std::string permits_of(const LockStatus& lock);
 /// The smallest token that the holder can have: the store does not know the turns inside one client. 0 if nobody holds.
 Token token_of(const LockStatus& lock);
 /// `host:pid` and what it is called: its label, else its command. Printable.

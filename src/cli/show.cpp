@@ -36,6 +36,7 @@ std::string place(const ClientIdentity& client) {
 std::string text_of(const LockStatus& lock) {
   std::string text = heading(printable(lock.name)) + "\n";
   text += field("mode", std::string(mode_of(lock)));
+  if (lock.total > 0) text += field("permits", permits_of(lock) + " taken");
   text += field("token", lock.number == 0 ? "-" : to_string(token_of(lock)));
   for (const ClaimStatus& holder : lock.holders) {
     text += field("holder", place(holder.client)) + about(holder);
@@ -64,14 +65,16 @@ class Show : public Command {
     const LockName name(name_);
     const Store store = choose_store(url_);
     prepare(store);
-    const std::optional<LockStatus> found = Client(store.url).show(name);
+    std::vector<LockStatus> found = Client(store.url).list(name_);
+    std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
     tell_if_default(store);
     if (json_) {
-      print(to_json(found.value_or(LockStatus{.name = name_})));
-    } else if (found) {
-      print(text_of(*found));
-    } else {
+      print(to_json(found.empty() ? LockStatus{.name = name_} : found.front()));
+    } else if (found.empty()) {
       print(printable(name_) + " is free: nobody holds it and nobody waits for it\n");
+    }
+    for (const LockStatus& lock : found) {
+      if (!json_) print(text_of(lock));
     }
     return exit_code::ok;
   }
@@ -89,6 +92,7 @@ const CommandEntry show_entry = {
     .summary = "Show one lock: its holder, its token, who waits",
     .details =
         "A lock that nobody holds and nobody wants is free; that is not an error.\n"
+        "A semaphore or an election of that name is shown below the lock; in JSON, where there is no lock.\n"
         "Examples:\n"
         "  holdfast show nightly-report\n"
         "  holdfast show nightly-report --json",

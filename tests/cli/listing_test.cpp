@@ -4,7 +4,9 @@
 
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/mutex.hpp"
+#include "holdfast/semaphore.hpp"
 #include "support/background.hpp"
 
 namespace holdfast::test {
@@ -107,6 +109,25 @@ TEST_F(Listing, ShowsOneLockInFull) {
                            " left\n", "waiters:    1\n", "  1. ", "(tester)", "patient"}) {
     EXPECT_THAT(finished.output, HasSubstr(text));
   }
+}
+
+TEST_F(Listing, ShowsOtherThingsOfTheSameName) {
+  Client client(url);
+  const Hold permits = Semaphore(client, "jobs/a", 5).acquire(2);
+  Election election(client, "jobs/a");
+  election.campaign("me");
+
+  const Json locks = json({"ls", "jobs/", "--json"});
+  ASSERT_EQ(locks.size(), 3U);
+  EXPECT_EQ(locks[0]["mode"], "exclusive");
+  EXPECT_EQ(locks[1]["mode"], "permits");
+  EXPECT_EQ(locks[1]["total"], 5);
+  EXPECT_EQ(locks[2]["mode"], "election");
+  for (const Json& lock : locks) EXPECT_EQ(lock["name"], "jobs/a");
+  const Finished finished = run(tool({"show", "jobs/a"}), with_store());
+  EXPECT_THAT(finished.output, HasSubstr("permits:    2/5 taken\n"));
+  EXPECT_THAT(finished.output, HasSubstr("election"));
+  EXPECT_EQ(json({"show", "jobs/a", "--json"})["mode"], "exclusive");
 }
 
 TEST_F(Listing, ShowsAFreeLockAsFree) {
