@@ -27,7 +27,7 @@ class HoldRecord;
 /// | at_risk  | a renewal failed; still held, and held again if a later one succeeds before the lease ends   |
 /// | lost     | the lease ended, or the lock was taken away; final                                           |
 /// | released | given back; final                                                                            |
-enum class HoldState { held, at_risk, lost, released };
+enum class HoldState : std::uint8_t { held, at_risk, lost, released };
 
 /// What became of a release.
 enum class Released {

@@ -44,7 +44,7 @@ struct ClientOptions {
 };
 
 /// `renewed`: kept alive until released. `fixed`: ends after its ttl unless extend()ed.
-enum class LeaseKind { renewed, fixed };
+enum class LeaseKind : std::uint8_t { renewed, fixed };
 
 /// How a lock is held. An aggregate: name the members you change.
 ///

@@ -16,7 +16,7 @@ struct ClientIdentity {
   std::string label = {};
 };
 
-enum class ClaimMode { exclusive, shared, permits };
+enum class ClaimMode : std::uint8_t { exclusive, shared, permits };
 
 /// What a name can stand for. Things of different kinds do not meet, even if they have the same name.
 enum class LockKind {

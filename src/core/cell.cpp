@@ -19,9 +19,9 @@ using Phase = Claim::Phase;
 namespace {
 
 Claim::Terms terms_of(const Request& request) {
-  return {.mode = request.mode,
-          .ttl = request.options.ttl,
+  return {.ttl = request.options.ttl,
           .lock_delay = request.options.lock_delay,
+          .mode = request.mode,
           .kind = request.options.lease};
 }
 
@@ -202,7 +202,7 @@ Failure Cell::why_not_in_time(const Request& request) const {
 void Cell::admit_front(Tenure& tenure) {
   Request& first = line_.front();
   const bool exclusive = is_exclusive(first);
-  const std::uint64_t turn = exclusive ? tenure.turns : 0;
+  const std::uint64_t turn = exclusive ? tenure.turns : tenure.writers_turn;
   const bool has_turns = engine_.options().local_turns > 0;
   const Token token(has_turns ? tenure.claim.number() << 8U | turn : tenure.claim.number());
   auto hold = std::make_shared<HoldRecord>(tenure, name_, token, first.mode);
@@ -228,13 +228,22 @@ void Cell::release(HoldRecord& hold, Claim::Told told) {
   Tenure& tenure = *hold.tenure();
   const auto released = tenure.holds.remove(hold);
   released->end(HoldState::released, engine_.user());
-  if (tenure.holds.empty()) return pass_on(tenure, std::move(told));
-  if (told) told(Released::released);  // other readers go on
+  if (!tenure.holds.empty()) {
+    if (told) told(Released::released);  // other readers go on
+    return;
+  }
+  const bool ends_here = tenure.stays_closed;
+  pass_on(tenure, std::move(told));
+  if (ends_here) forget_if_idle();
 }
 
 /// REQUIRES: the claim is granted, and nobody holds on it any more.
 void Cell::pass_on(Tenure& tenure, Claim::Told told) {
-  if (may_hand_over(tenure)) {
+  if (tenure.stays_closed) {  // somebody who has lost it may still be at work
+    tenure.claim.let_expire();
+    if (told) told(Released::released);
+    pump();
+  } else if (may_hand_over(tenure)) {
     ++tenure.turns;
     ++engine_.counters().local_turns;
     admit_front(tenure);
@@ -278,12 +287,16 @@ void Cell::absorb_older_readers(Tenure& newer) {
   if (terms.mode.kind != ClaimMode::shared || terms.kind == LeaseKind::fixed) return;
   for (Tenure* older = tenures_.first(); older != nullptr; older = tenures_.next(*older)) {
     const bool same = older != &newer && older->claim.phase() == Phase::granted && older->claim.terms() == terms;
-    if (!same || older->claim.valid_until() <= engine_.loop().now()) continue;
+    const Instant now = engine_.loop().now();
+    if (!same || older->claim.valid_until() <= now) continue;
+    // Whoever asked for the older one means its readers, and an extended lease must not become shorter.
+    const bool extended = older->claim.valid_until() > spi::saturating_add(now, terms.ttl);
+    if (older->claim.asked_for() || extended) continue;
     while (HoldRecord* const hold = older->holds.first()) {
       newer.holds.add(older->holds.remove(*hold));
       hold->move_to(newer);
     }
-    older->claim.leave();
+    older->stays_closed ? older->claim.let_expire() : older->claim.leave();
   }
   claim_changed(newer);
 }
@@ -313,12 +326,15 @@ void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
     return;
   }
   hold.make_shared();
+  hold.tenure()->writers_turn = hold.tenure()->turns;
   hold.tenure()->claim.downgrade(std::move(done));
   pump();
 }
 
 void Cell::lose(HoldRecord& hold, const std::string& why) {
-  const auto lost = hold.tenure()->holds.remove(hold);
+  Tenure& tenure = *hold.tenure();
+  const auto lost = tenure.holds.remove(hold);
+  tenure.stays_closed = tenure.claim.terms().lock_delay > spi::milliseconds::zero();
   ++engine_.counters().lost;
   engine_.user().log(LogLevel::warning, "lock '" + name_->text() + "' was lost: " + why);
   lost->end(HoldState::lost, engine_.user());
@@ -331,10 +347,7 @@ void Cell::lose_all(Tenure& tenure, const std::string& why) {
 void Cell::max_hold_is_over(HoldRecord& hold) {
   Tenure& tenure = *hold.tenure();
   lose(hold, "it was held for as long as max_hold allows");
-  if (!tenure.holds.empty()) return;
-  if (tenure.claim.terms().lock_delay == spi::milliseconds::zero()) return pass_on(tenure, {});
-  tenure.claim.let_expire();  // its holder may still be at work: the name stays closed
-  pump();
+  if (tenure.holds.empty()) pass_on(tenure, {});
 }
 
 /// After a pause the timers may be late: whatever they are about to say is true already. (Permits stand in nobody's way
@@ -364,7 +377,8 @@ void Cell::catch_up(HoldRecord& hold) {
 
 void Cell::claim_granted(Tenure& tenure) {
   if (sought_ == &tenure) sought_ = nullptr;
-  tenure.turns = 0;
+  tenure.turns = tenure.writers_turn = 0;
+  tenure.stays_closed = false;
   tenure.began = engine_.loop().now();
   ++engine_.counters().grants;
   if (line_.empty()) return tenure.claim.leave();

@@ -1,6 +1,7 @@
 #include "core/claim.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/engine.hpp"
@@ -35,7 +36,6 @@ void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& 
   when_busy_ = when_busy;
   reason_ = reason.empty() ? nullptr : std::make_unique<const std::string>(reason);
   number_ = 0;
-  least_number_ = 0;
   lease_ = Lease(terms.ttl);
   renewing_ = false;
   lease_owed_ = false;
@@ -105,7 +105,7 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
 
 void Claim::become_waiting(const ClaimAnswer& answer) {
   set_phase(Phase::waiting);
-  least_number_ = std::max(least_number_, answer.number);
+  number_ = std::max(number_, answer.number);
   if (std::exchange(check_again_, false)) {
     renew_now();
   } else {
@@ -230,15 +230,20 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   if (id_ == kept && phase_ == Phase::granted) note_wish(answer);
 }
 
-/// Every answer repeats what was asked, so a wish is known by when it wants to be fulfilled: what differs by less than
-/// a request may take is the same one.
+/// Every answer repeats what was asked, so a wish is known by its reason and by when it wants to be fulfilled: what
+/// differs by less than a request may take is the same, and so is what is over.
 void Claim::note_wish(const ClaimAnswer& answer) {
   if (!answer.asked_to_release) return;
-  const Instant until = spi::saturating_add(engine_.loop().now(), answer.asked_to_release->within);
-  const bool known = asked_for() && until <= spi::saturating_add(asked_until_, spi::longest_patience) &&
-                     asked_until_ <= spi::saturating_add(until, spi::longest_patience);
-  if (known) return;
+  const auto& [reason, within] = *answer.asked_to_release;
+  const Instant now = engine_.loop().now();
+  const Instant until = spi::saturating_add(now, within);
+  const auto why = static_cast<std::uint32_t>(std::hash<std::string>()(reason));
+  const bool over = within <= spi::milliseconds::zero() && asked_until_ <= now;
+  const bool same_time = over || (until <= spi::saturating_add(asked_until_, spi::longest_patience) &&
+                                  asked_until_ <= spi::saturating_add(until, spi::longest_patience));
+  if (asked_for() && same_time && why == asked_why_) return;
   asked_until_ = until;
+  asked_why_ = why;
   owner_.claim_asked_for(*answer.asked_to_release);
 }
 
@@ -291,7 +296,7 @@ void Claim::extend(spi::milliseconds length, spi::Done<> done) {
 
 void Claim::pushed(ClaimId id, const ClaimAnswer& answer) {
   if (id != id_ || phase_ == Phase::granted) return;
-  const bool of_this_life = phase_ == Phase::waiting && answer.number >= least_number_;
+  const bool of_this_life = phase_ == Phase::waiting && answer.number >= number_;
   of_this_life&& engine_.loop().now() < lease_.valid_until() ? become_granted(answer) : check(id);
 }
 

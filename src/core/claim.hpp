@@ -52,9 +52,9 @@ class Claim {
   };
 
   struct Terms {
-    spi::Mode mode = {};
     spi::milliseconds ttl = {};
     spi::milliseconds lock_delay = {};
+    spi::Mode mode = {};
     LeaseKind kind = LeaseKind::renewed;
     friend bool operator==(const Terms&, const Terms&) = default;
   };
@@ -141,10 +141,8 @@ class Claim {
 
   spi::ClaimId id_;
   Terms terms_;
-  spi::WhenBusy when_busy_ = spi::WhenBusy::wait;
   std::unique_ptr<const std::string> reason_;  ///< null if there is none
-  std::uint64_t number_ = 0;                   ///< of the grant
-  std::uint64_t least_number_ = 0;             ///< that a pushed grant may have
+  std::uint64_t number_ = 0;                   ///< granted: of the grant; else the least that a pushed grant may have
   Lease lease_;
   spi::Timer timer_;
   spi::Instant renewal_due_ = spi::Instant::max();
@@ -153,8 +151,10 @@ class Claim {
   spi::Duration backoff_ = {};
   spi::Instant last_answer_at_ = spi::Instant::min();
   spi::Instant asked_until_ = spi::Instant::min();  ///< granted: by when somebody wants it back
+  std::uint32_t asked_why_ = 0;                     ///< a hash of the reason
   std::uint32_t in_flight_ = 0;
   Phase phase_ = Phase::none;
+  spi::WhenBusy when_busy_ = spi::WhenBusy::wait;
   bool in_doubt_ = false;  ///< asking: the store may have this claim already
   bool at_risk_ = false;
   bool renewing_ = false;

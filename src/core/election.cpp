@@ -45,8 +45,9 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     leadership_ = nullptr;
   }
 
-  /// One campaign at a time. Throws Errc::invalid_argument.
+  /// One campaign at a time. Throws Errc::invalid_argument; Errc::closed or Errc::forked if none can begin any more.
   void begin_campaign() {
+    client.core().check_open();
     const std::scoped_lock lock(mutex_);
     if (std::exchange(campaigning_, true)) {
       throw Error(Errc::invalid_argument, "election '" + name.text() +
@@ -246,6 +247,7 @@ void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
 }
 
 void Election::async_resign(AsyncCallback<Released> callback) {
+  state_->client.core().check_open();  // a closed client calls nobody back
   const auto leadership = state_->take_leadership();
   if (leadership) return leadership->async_release(std::move(callback));
   state_->client.core().run([callback = std::move(callback)] { callback({}, Released::not_held); });

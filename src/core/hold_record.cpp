@@ -49,6 +49,7 @@ struct HoldRecord::Signals {
   std::optional<ReleaseRequest> wish;
   std::uint64_t told = 0;
   spi::FileDescriptor lost_fd;
+  std::unique_ptr<spi::Timer> end;  ///< of max_hold
 };
 
 HoldRecord::HoldRecord(Tenure& tenure, std::shared_ptr<const LockName> its_name, Token its_token,
@@ -60,8 +61,12 @@ HoldRecord::~HoldRecord() = default;
 Cell* HoldRecord::cell() const { return tenure_ != nullptr ? &tenure_->cell() : nullptr; }
 
 void HoldRecord::end_at(spi::Instant instant, spi::Loop& loop, spi::Timer::OnDue on_due) {
-  end_timer_ = std::make_unique<spi::Timer>(loop, std::move(on_due));
-  end_timer_->set(instant);
+  signals().end = std::make_unique<spi::Timer>(loop, std::move(on_due));
+  signals_->end->set(instant);
+}
+
+spi::Instant HoldRecord::ends_at() const {
+  return signals_ && signals_->end ? signals_->end->due() : spi::Instant::max();
 }
 
 HoldState HoldRecord::state_at(spi::Instant now) {
@@ -82,7 +87,7 @@ void HoldRecord::set_at_risk(bool at_risk, UserSide& user) {
 void HoldRecord::end(HoldState last, UserSide& user) {
   if (tenure_ == nullptr) return;
   tenure_ = nullptr;
-  end_timer_.reset();
+  if (signals_) signals_->end.reset();
   state_.store(last, std::memory_order_release);
   if (last == HoldState::lost) tell(last, user);
 }

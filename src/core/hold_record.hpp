@@ -31,6 +31,7 @@ class HoldRecord {
   const std::shared_ptr<const LockName> name;
   const Token token;
   const std::uint32_t permits;
+
   ClaimMode mode() const { return mode_.load(std::memory_order_relaxed); }
 
   /// The truth at `now`, whatever anybody has noticed so far. Whoever sees it lost has seen it lost for everybody: it
@@ -49,7 +50,7 @@ class HoldRecord {
   void make_shared() { mode_.store(ClaimMode::shared, std::memory_order_relaxed); }
   /// The hold ends at `instant`, whatever the lease (max_hold). `on_due` runs then.
   void end_at(spi::Instant instant, spi::Loop& loop, spi::Timer::OnDue on_due);
-  spi::Instant ends_at() const { return end_timer_ ? end_timer_->due() : spi::Instant::max(); }
+  spi::Instant ends_at() const;
   void extend_until(spi::Instant instant) {
     const spi::Instant end = std::min(instant, ends_at());
     valid_until_.store(end.time_since_epoch().count(), std::memory_order_release);
@@ -77,12 +78,11 @@ class HoldRecord {
   void tell(HoldState state, UserSide& user);
 
   std::atomic<HoldState> state_{HoldState::held};
-  std::atomic<spi::Duration::rep> valid_until_{0};
   std::atomic<ClaimMode> mode_;
+  std::atomic<spi::Duration::rep> valid_until_{0};
   Tenure* tenure_;
   std::shared_ptr<HoldRecord> next_;  ///< in its tenure's list
   HoldRecord* previous_ = nullptr;
-  std::unique_ptr<spi::Timer> end_timer_;
   std::unique_ptr<Signals> signals_;
 };
 

@@ -209,8 +209,16 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
   }
 
   void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop) {
+    for (const Group& group : groups_) group.core->check_open();
     take_all(shared_from_this(), nanoseconds::max(), std::move(stop), Waiting::calls_back)
         .start([heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) { heard(std::move(taken)); });
+  }
+
+  void report_unlock_by_stranger() const noexcept {
+    ClientCore& core = *groups_.front().core;
+    if (core.forked()) return;
+    core.report(Errc::not_held, "unlock() of a MultiLock with '" + mutexes_.front()->name().text() +
+                                    "' by a thread that does not hold it; nothing was changed");
   }
 
  private:
@@ -377,7 +385,8 @@ bool MultiLock::try_lock_within(nanoseconds wait, std::stop_token stop) {
 
 void MultiLock::unlock() noexcept {
   const auto entry = entry_of_this_thread(state_.get());
-  if (entry != held_by_this_thread().end()) held_by_this_thread().erase(entry);
+  if (entry == held_by_this_thread().end()) return state_->report_unlock_by_stranger();
+  held_by_this_thread().erase(entry);
 }
 
 const MultiHold& MultiLock::hold() const {

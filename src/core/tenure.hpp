@@ -22,8 +22,10 @@ class Tenure final : public ListNode<Tenure>, private Claim::Owner {
 
   Claim claim;
   HoldList holds;
-  spi::Instant began = {};  ///< when the store granted it
-  std::uint32_t turns = 0;  ///< since then: holds that were granted here and not by the store
+  spi::Instant began = {};         ///< when the store granted it
+  std::uint32_t turns = 0;         ///< since then: holds that were granted here and not by the store
+  std::uint32_t writers_turn = 0;  ///< of these, that of the writer that became a reader; its readers come after it
+  bool stays_closed = false;       ///< a hold was lost and not released, and there is a lock_delay
 
  private:
   // Claim::Owner

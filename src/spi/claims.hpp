@@ -37,7 +37,7 @@ struct Mode {
   friend bool operator==(const Mode&, const Mode&) = default;
 };
 
-enum class WhenBusy { refuse, wait };
+enum class WhenBusy : std::uint8_t { refuse, wait };
 
 /// A request to stand in the line of `name`.
 struct ClaimRequest {

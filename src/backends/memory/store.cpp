@@ -84,7 +84,9 @@ Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   if (claim->mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
   if (claim->granted && claim->mode == ClaimMode::exclusive) {
     claim->mode = ClaimMode::shared;
-    claim->units = claim->line->used = rules_.downgrade_lets_go ? 0 : 1;
+    const std::uint32_t units = rules_.downgrade_lets_go ? 0 : 1;
+    claim->line->used -= claim->units - units;
+    claim->units = units;
     settle(*claim->line, now);
   }
   return describe(*claim, now);

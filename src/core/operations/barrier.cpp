@@ -11,7 +11,8 @@
 
 // A register counts the phases that are complete, and each phase has a semaphore with one permit for each party.
 // Whoever arrives takes a permit; whoever finds that all are taken counts the phase as complete; all others watch the
-// register. The permits of those who die come back by themselves.
+// register. The permits of those who die come back by themselves. Whoever gives up returns its permit and then writes
+// the register once more: so a party that has seen the permit and is about to count it must look again.
 
 namespace holdfast::core {
 
@@ -74,11 +75,35 @@ Operation<bool> wait_for_the_others(Caller& caller, LockName place, LockName pha
   }
 }
 
+/// Takes back an arrival. False if the phase is complete: then it was counted.
+Operation<bool> leave(Caller& caller, LockName place, std::uint64_t before, std::shared_ptr<HoldRecord> arrived) {
+  for (;;) {
+    spi::Result<Phase> phase = co_await read_phase(caller, place);
+    if (!phase.ok()) co_return std::move(phase.failure());
+    if (phase.value().complete != before) co_return false;
+    if (arrived->cell() != nullptr) {
+      auto start = [&](spi::Done<Released> done) {
+        arrived->cell()->release(*arrived,
+                                 [&loop = caller.engine().loop(), done = std::move(done)](Released outcome) mutable {
+                                   loop.defer([done = std::move(done), outcome]() mutable { done(outcome); });
+                                 });
+      };
+      co_await answer_of<Released>(start);
+      continue;
+    }
+    spi::Result<spi::Registers::WriteAnswer> answer =
+        co_await write_if(caller, place, phase.value().version, std::to_string(before));
+    if (!answer.ok()) co_return std::move(answer.failure());
+    if (answer.value().written) co_return true;
+  }
+}
+
 }  // namespace
 
 Operation<std::uint64_t> arrive_and_wait(Caller& caller, LockName name, std::uint32_t parties, LockOptions options) {
   const LockName place = spi::PartName::of(name, barrier_part);
   const spi::Mode one{ClaimMode::permits, 1, parties};
+  const Duration look_again = Duration(options.ttl) / 3;
   for (;;) {
     spi::Result<Phase> phase = co_await read_phase(caller, place);
     if (!phase.ok()) co_return std::move(phase.failure());
@@ -87,7 +112,9 @@ Operation<std::uint64_t> arrive_and_wait(Caller& caller, LockName name, std::uin
     Cell& cell = caller.engine().cell(phase_name, LockKind::semaphore);
     Request::Answer arrived = co_await caller.acquire(cell, options, one, spi::WhenBusy::refuse);
     if (!arrived.ok() && arrived.failure().code == Errc::busy) {  // enough have arrived: this one is of the next phase
-      co_await nap_until_changed(caller, place, phase.value().version, spi::Instant::max());
+      // One of them may give up or die before all are counted: then there is room again, and nothing is written.
+      const spi::Instant look = caller.engine().loop().now() + look_again;
+      co_await nap_until_changed(caller, place, phase.value().version, look);
       if (auto why = caller.why_end()) co_return *why;
       continue;
     }
@@ -95,7 +122,11 @@ Operation<std::uint64_t> arrive_and_wait(Caller& caller, LockName name, std::uin
 
     const std::shared_ptr<HoldRecord> permit = std::move(arrived.value());
     spi::Result<bool> complete =
-        co_await wait_for_the_others(caller, place, phase_name, before, parties, Duration(options.ttl) / 3, permit);
+        co_await wait_for_the_others(caller, place, phase_name, before, parties, look_again, permit);
+    if (!complete.ok() && complete.failure().code == Errc::timed_out) {
+      spi::Result<bool> left = co_await leave(caller, place, before, permit);
+      if (left.ok() && !left.value()) complete = true;
+    }
     if (permit->cell() != nullptr) permit->cell()->release(*permit);
     if (!complete.ok()) co_return std::move(complete.failure());
     if (complete.value()) co_return before + 1;
