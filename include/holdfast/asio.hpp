@@ -14,8 +14,7 @@
 /// - A handler's cancellation slot ends the wait, whatever the type of the cancellation, with Errc::cancelled and not
 ///   with Asio's operation_aborted; or too late, with the result. Boost 1.74 has no slots: nothing is cancelled there.
 /// - A handler whose context is destroyed is destroyed with it and never called; its wait is called off, and a hold
-/// that
-///   was granted meanwhile is released. An executor that knows no execution_context must outlive the call.
+///   that was granted meanwhile is released. An executor that knows no execution_context must outlive the call.
 ///
 /// The mutex, or whatever was called, must live until the call has begun; with a lazy token, such as use_awaitable,
 /// that is when it is awaited. A mere callback, `void(std::error_code, Results...)`, needs none of this: see async.hpp.

@@ -85,8 +85,9 @@ class HOLDFAST_EXPORT Hold {
   /// one. If the hold is already lost, it is called with that. Replaces an earlier callback.
   void on_change(Callback callback);
   /// `callback` is called when somebody asks this holder to let go (Client::ask_to_release), once for each request,
-  /// soon after it was made; called like that of on_change(). Letting go is up to the holder: whoever asked may evict
-  /// it when `within` is over. If it was asked already, it is called with that. Replaces an earlier callback.
+  /// soon after it was made (one with the reason and the end of another is the same); called like that of on_change().
+  /// Letting go is up to the holder: whoever asked may evict it when `within` is over. If it was asked already, it is
+  /// called with that. Replaces an earlier callback.
   void on_release_request(std::function<void(const ReleaseRequest&)> callback);
   /// A descriptor that becomes readable when the hold is lost, for poll() and its relatives. Do not read from it or
   /// close it: it belongs to the hold. Throws Errc::exhausted when the process has no descriptors left.

@@ -72,8 +72,10 @@ class MultiHoldState : public std::enable_shared_from_this<MultiHoldState> {
 
 namespace {
 
-/// How long the locks of a further client are waited for while others are held.
-constexpr auto short_wait = std::chrono::milliseconds(20);
+/// How long the locks of a further client are waited for while others are held; longer, up to the second, each time
+/// that its store has not answered at all.
+constexpr nanoseconds first_short_wait = std::chrono::milliseconds(20);
+constexpr nanoseconds longest_short_wait = std::chrono::seconds(1);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
 
 /// Whether waiting blocks the calling thread, or goes on where the answer comes.
@@ -240,6 +242,7 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
     const bool tries_once = wait <= nanoseconds::zero();
     Random random(Random::fresh_seed());
     std::size_t first = 0;
+    nanoseconds short_wait = first_short_wait;
     nanoseconds pause = std::chrono::milliseconds(1);
     for (;;) {
       std::vector<Hold> holds(self->mutexes_.size());
@@ -249,7 +252,7 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
         const std::size_t at = (first + i) % self->groups_.size();
         for (const std::size_t member : self->groups_[at].members) {
           const nanoseconds left = deadline.left();
-          const nanoseconds patience = i == 0 ? left : std::min<nanoseconds>(left, short_wait);
+          const nanoseconds patience = i == 0 ? left : std::min(left, short_wait);
           spi::Result<Hold> hold = co_await Take(*self->mutexes_[member], patience, stop, waiting);
           if (hold.ok()) {
             holds[member] = std::move(hold.value());
@@ -259,7 +262,11 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
           busy = at;
           const Errc code = hold.failure().code;
           const bool was_busy = code == Errc::busy || code == Errc::timed_out;
-          if (!was_busy || tries_once || deadline.left() == nanoseconds::zero()) {
+          // A store that is slow, or not connected yet, was asked for too short a time to be called unreachable: as the
+          // first of the next round it has all the time there is.
+          const bool was_slow = patience < left && spi::is_retryable(code);
+          if (was_slow) short_wait = std::min(short_wait * 2, longest_short_wait);
+          if (!(was_busy || was_slow) || tries_once || deadline.left() == nanoseconds::zero()) {
             let_go(holds, taken);
             co_return std::move(hold.failure());
           }

@@ -49,7 +49,8 @@ struct ClaimRequest {
   LeaseKind kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
   /// How long the name stays closed, beyond the lease, if the granted claim ends by itself: because its lease ended, or
-  /// its client died. Not after a release, nor after an operator's eviction. Does not count while the claim waits.
+  /// its client died, or was closed while it had it. Not after a release, nor after an operator's eviction. Does not
+  /// count while the claim waits.
   milliseconds lock_delay = {};
   /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands and even if
   /// this request is refused.

@@ -164,6 +164,10 @@ TEST_P(ClientConformance, TraitsSayWhatTheFixtureSays) {
   EXPECT_EQ(traits.shared_between_processes, can().separate_processes);
   EXPECT_EQ(traits.fifo, can().fifo);
   EXPECT_EQ(traits.durable_tokens, can().keeps_tokens);
+  EXPECT_EQ(traits.fixed_leases, can().fixed_leases);
+  EXPECT_EQ(traits.shared, can().shared);
+  EXPECT_EQ(traits.permits, can().permits);
+  EXPECT_EQ(traits.lock_delay, can().lock_delay);
 }
 
 TEST_P(ClientConformance, HasAnIdentityOfItsOwn) {

@@ -49,6 +49,13 @@ INSTANTIATE_TEST_SUITE_P(Store, MutexConformance, testing::ValuesIn(every_store(
 INSTANTIATE_TEST_SUITE_P(Store, RecursiveMutexConformance, testing::ValuesIn(every_store()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, HoldConformance, testing::ValuesIn(every_store()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, ClientConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, MultiLockConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, AsyncConformance, testing::ValuesIn(every_store()), name_of);
 
 // A suite for which no registered store qualifies is empty, and that is no mistake.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FifoConformance);
@@ -59,6 +66,22 @@ INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseConformance, testing::ValuesIn(stores_
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoFixedLeaseConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoFixedLeaseConformance,
                          testing::ValuesIn(stores_that_cannot(&Capabilities::fixed_leases)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedMutexConformance);
+INSTANTIATE_TEST_SUITE_P(Store, SharedMutexConformance, testing::ValuesIn(stores_that(&Capabilities::shared)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoSharedMutexConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoSharedMutexConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::shared)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SemaphoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, SemaphoreConformance, testing::ValuesIn(stores_that(&Capabilities::permits)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoSemaphoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoSemaphoreConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::permits)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LockDelayConformance);
+INSTANTIATE_TEST_SUITE_P(Store, LockDelayConformance, testing::ValuesIn(stores_that(&Capabilities::lock_delay)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoLockDelayConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoLockDelayConformance,
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::lock_delay)), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedStoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, SharedStoreConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes)), name_of);

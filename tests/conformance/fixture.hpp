@@ -27,6 +27,9 @@ struct Capabilities {
   bool has_server = false;            ///< Fixture::server() can be stopped and started
   bool keeps_tokens = false;          ///< tokens rise also across a restart
   bool fixed_leases = true;           ///< a lock can have a lease of its own that is not renewed
+  bool shared = true;                 ///< it has shared locks
+  bool permits = true;                ///< it has semaphores
+  bool lock_delay = true;             ///< names can stay closed after an unclean end
   milliseconds short_ttl = 300ms;     ///< for leases that are to end during a test: about the shortest the store gives
   milliseconds takeover_slack = 0ms;  ///< how much longer than its ttl a dead client's lock may stay taken
 };
@@ -91,9 +94,10 @@ class StoreTest : public testing::TestWithParam<const FixtureKind*> {
   milliseconds steady_ttl() const { return std::max<milliseconds>(1s, can().short_ttl); }
 
   /// Whether `count` clients come to stand in the line of `name`. Waiting threads of one client count once.
-  static bool line_becomes(const Client& client, const LockName& name, std::size_t count) {
+  static bool line_becomes(const Client& client, const LockName& name, std::size_t count,
+                           LockKind kind = LockKind::lock) {
     return test::eventually([&] {
-      const auto status = client.show(name);
+      const auto status = client.show(name, kind);
       return (status ? status->waiters.size() : 0) == count;
     });
   }
@@ -101,9 +105,17 @@ class StoreTest : public testing::TestWithParam<const FixtureKind*> {
   static bool waiting_becomes(const Client& client, std::size_t count) {
     return test::eventually([&] { return client.health().waiting == count; });
   }
+  /// Whether the store comes to list `count` holders of `name`. Readers of one client that share a claim count once.
+  static bool holders_become(const Client& client, const LockName& name, std::size_t count,
+                             LockKind kind = LockKind::lock) {
+    return test::eventually([&] {
+      const auto status = client.show(name, kind);
+      return (status ? status->holders.size() : 0) == count;
+    });
+  }
   /// Whether `name` becomes free of holders and waiters.
-  static bool becomes_free(const Client& client, const LockName& name) {
-    return test::eventually([&] { return !client.show(name).has_value(); });
+  static bool becomes_free(const Client& client, const LockName& name, LockKind kind = LockKind::lock) {
+    return test::eventually([&] { return !client.show(name, kind).has_value(); });
   }
 
  private:
@@ -115,10 +127,23 @@ class MutexConformance : public StoreTest {};
 class RecursiveMutexConformance : public StoreTest {};
 class HoldConformance : public StoreTest {};
 class ClientConformance : public StoreTest {};
+class MultiLockConformance : public StoreTest {};
+class ElectionConformance : public StoreTest {};
+class RegisterConformance : public StoreTest {};
+class OnceConformance : public StoreTest {};
+class LatchConformance : public StoreTest {};
+class BarrierConformance : public StoreTest {};
+class AsyncConformance : public StoreTest {};
 // For stores with one capability, and for those without it.
 class FifoConformance : public StoreTest {};
 class FixedLeaseConformance : public StoreTest {};
 class NoFixedLeaseConformance : public StoreTest {};
+class SharedMutexConformance : public StoreTest {};
+class NoSharedMutexConformance : public StoreTest {};
+class SemaphoreConformance : public StoreTest {};
+class NoSemaphoreConformance : public StoreTest {};
+class LockDelayConformance : public StoreTest {};
+class NoLockDelayConformance : public StoreTest {};
 class SharedStoreConformance : public StoreTest {};
 class PrivateStoreConformance : public StoreTest {};
 class ServerConformance : public StoreTest {};

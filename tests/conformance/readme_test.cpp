@@ -35,7 +35,7 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::ifstream readme(folder / "README.md");
-  const std::regex row(R"(\| (R?M\d+) \| [^|]+ \| ([^|]+) \|)");
+  const std::regex row(R"(\| ([A-Z]+\d+) \| [^|]+ \| ([^|]+) \|)");
   std::smatch match;
   for (std::string line; std::getline(readme, line);) {
     if (std::regex_match(line, match, row)) rows[match[1]] = match[2];
@@ -45,12 +45,17 @@ std::map<std::string, std::string> table() {
 
 TEST(ConformanceReadme, EveryBehaviourHasALine) {
   const auto rows = table();
-  for (int number = 1; number <= 60; ++number) {
-    std::ostringstream id;
-    id << "M" << std::setw(2) << std::setfill('0') << number;
-    EXPECT_TRUE(rows.contains(id.str())) << id.str();
-  }
-  for (int number = 1; number <= 10; ++number) EXPECT_TRUE(rows.contains("RM" + std::to_string(number))) << number;
+  const auto expect = [&](const std::string& prefix, int last, int digits) {
+    for (int number = 1; number <= last; ++number) {
+      std::ostringstream id;
+      id << prefix << std::setw(digits) << std::setfill('0') << number;
+      EXPECT_TRUE(rows.contains(id.str())) << id.str();
+    }
+  };
+  expect("M", 60, 2);
+  expect("RM", 10, 1);
+  expect("RW", 16, 2);
+  expect("S", 14, 2);
 }
 
 TEST(ConformanceReadme, EveryCaseItNamesExists) {

@@ -16,7 +16,7 @@ struct Room {
   std::atomic<int> writers = 0;
   std::atomic<int> most_readers = 0;
   std::atomic<int> most_writers = 0;
-  std::atomic<bool> both = false;             ///< a reader met a writer
+  std::atomic<bool> both = false;  ///< a reader met a writer
   std::atomic<bool> tokens_were_wrong = false;
   std::atomic<std::uint64_t> last_write = 0;  ///< the token of the last writer
   std::atomic<std::uint64_t> last_read = 0;   ///< the largest token of a reader
@@ -66,8 +66,7 @@ struct Room {
 template <class T>
 class SharedWithChildren {
  public:
-  SharedWithChildren()
-      : memory_(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+  SharedWithChildren() : memory_(mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (memory_ == MAP_FAILED) throw std::bad_alloc();
     value_ = new (memory_) T();
   }

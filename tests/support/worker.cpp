@@ -76,8 +76,7 @@ std::string Worker::execute(const std::string& command) {
     std::int64_t wait = 0;
     std::int64_t lock_delay = 0;
     words >> ttl >> wait >> lock_delay;
-    Mutex mutex(client_, name,
-                {.ttl = milliseconds(ttl), .lock_delay = milliseconds(lock_delay), .reason = "worker"});
+    Mutex mutex(client_, name, {.ttl = milliseconds(ttl), .lock_delay = milliseconds(lock_delay), .reason = "worker"});
     return keep(name, mutex.try_acquire_for(milliseconds(wait)));
   }
   if (verb == "share") {

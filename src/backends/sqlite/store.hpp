@@ -100,8 +100,6 @@ class Store {
 
   /// What is left when a claim ends by itself.
   enum class Left { nothing, ghost };
-  /// How a client ends.
-  enum class Ending { death, farewell };
 
   /// A claim that has not expired; tidies up one that has.
   std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
@@ -114,7 +112,7 @@ class Store {
   void sweep(const LineKey& line);
   void sweep_crowd(const LineKey& line);
   Left bury(const LineKey& line, const Claim& claim);
-  Left remove_claims_of(ClientNumber client, Ending ending);
+  Left remove_claims_of(ClientNumber client);
   void promote(const LineKey& line);
   void settle(const LineKey& line);
   void grant(const LineKey& line, Claim claim);

@@ -88,16 +88,12 @@ bool Store::resize(std::string_view name, std::uint32_t total) {
 }
 
 /// The client goes with its last claim; while there are ghosts of it, somebody must come back for them.
-Store::Left Store::remove_claims_of(ClientNumber client, Ending ending) {
+Store::Left Store::remove_claims_of(ClientNumber client) {
   Left left = Left::nothing;
   for (const auto& [name, permits] : claims_.lines_of(client)) {
     const LineKey line{name, permits};
     for (const Claim& claim : claims_.claims_of(line, client)) {
-      if (ending == Ending::farewell && !expired(claim)) {
-        remove(line, claim);
-      } else if (bury(line, claim) == Left::ghost) {
-        left = Left::ghost;
-      }
+      if (bury(line, claim) == Left::ghost) left = Left::ghost;
     }
     settle(line);
   }
@@ -107,7 +103,7 @@ Store::Left Store::remove_claims_of(ClientNumber client, Ending ending) {
 
 void Store::resign(ClientNumber self) {
   const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
-  has_no_claims ? clients_.erase(self) : void(remove_claims_of(self, Ending::farewell));
+  has_no_claims ? clients_.erase(self) : void(remove_claims_of(self));
 }
 
 std::vector<ClientNumber> Store::bury_some() {
@@ -124,7 +120,7 @@ std::vector<ClientNumber> Store::bury_some() {
   std::erase_if(some, [this](ClientNumber client) { return lifelines_.alive(client); });
   std::sort(some.begin(), some.end());
   some.erase(std::unique(some.begin(), some.end()), some.end());
-  std::erase_if(some, [this](ClientNumber client) { return remove_claims_of(client, Ending::death) == Left::ghost; });
+  std::erase_if(some, [this](ClientNumber client) { return remove_claims_of(client) == Left::ghost; });
   return some;
 }
 
