@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/sim_store.hpp"
-
 namespace holdfast::sim {
 
 namespace {
@@ -20,7 +18,14 @@ void Actor::record(Event event) {
   event.subject = turn_index_;
   event.client = turn_->client;
   event.name = turn_->name;
+  event.mode = static_cast<std::uint8_t>(hold_ ? hold_->mode() : turn_->mode);
+  event.permits = turn_->permits;
   place_.timeline.record(event);
+}
+
+core::Cell& Actor::cell() const {
+  const LockKind kind = turn_->mode == ClaimMode::permits ? LockKind::semaphore : LockKind::lock;
+  return place_.engine.cell(SimStore::name(turn_->name), kind);
 }
 
 void Actor::start() {
@@ -36,9 +41,7 @@ void Actor::timer_due() {
   switch (state_) {
     case State::resting: return;
     case State::thinking: return enter();
-    case State::waiting:
-      record({.what = What::cancels});
-      return place_.engine.cell(SimStore::name(turn_->name)).cancel(*request_, {Errc::cancelled});
+    case State::waiting: record({.what = What::cancels}); return cell().cancel(*request_, {Errc::cancelled});
     case State::holding: return next_step();
   }
 }
@@ -48,21 +51,26 @@ void Actor::enter() {
   options_.ttl = turn_->ttl;
   options_.lease = turn_->fixed_lease ? LeaseKind::fixed : LeaseKind::renewed;
   options_.max_hold = turn_->max_hold;
+  options_.lock_delay = turn_->lock_delay;
   const Instant deadline = turn_->deadline > microseconds::zero() ? now + turn_->deadline : Instant::max();
   state_ = State::waiting;
   timer_.set(spi::saturating_add(now, after(turn_->cancels_after)));
   record({.until = moment(deadline),
           .length = static_cast<std::uint32_t>(turn_->ttl.count()),
           .what = What::entered,
-          .detail = turn_->refuses_to_wait});
+          .detail = turn_->refuses_to_wait,
+          .lock_delay = static_cast<std::uint8_t>(turn_->lock_delay.count())});
 
-  core::Cell& cell = place_.engine.cell(SimStore::name(turn_->name));
+  core::Cell& cell = this->cell();
   if (!place_.plan.keeps_mutexes) {
     kept_ = &cell;
     cell.keep();
   }
-  request_.emplace(options_, turn_->refuses_to_wait ? spi::WhenBusy::refuse : spi::WhenBusy::wait, deadline,
-                   [this](core::Request::Answer answer) { answered(std::move(answer)); });
+  const std::uint8_t limit = place_.plan.limits[turn_->name];
+  const spi::Mode mode = limit > 0 ? spi::Mode{turn_->mode, turn_->permits, limit} : spi::Mode{turn_->mode};
+  request_.emplace(
+      options_, turn_->refuses_to_wait ? spi::WhenBusy::refuse : spi::WhenBusy::wait, deadline,
+      [this](core::Request::Answer answer) { answered(std::move(answer)); }, mode);
   cell.enter(*request_);
 }
 
@@ -83,12 +91,14 @@ void Actor::begin_hold(std::shared_ptr<core::HoldRecord> hold) {
   hold_ = std::move(hold);
   granted_at_ = place_.loop.now();
   valid_until_ = hold_->valid_until();
-  lost_ = believes_ = has_written_ = has_extended_ = false;
+  lost_ = believes_ = has_written_ = has_extended_ = has_downgraded_ = false;
+  claim_ = {};
   record({.until = moment(valid_until_),
           .value = hold_->token.value(),
           .length = static_cast<std::uint32_t>(turn_->ttl.count()),
           .what = What::granted,
           .detail = turn_->listens});
+  note_claim();
   if (turn_->listens) {
     hold_->on_change(
         [this, index = turn_index_, turn = turn_](HoldState state) {
@@ -109,7 +119,7 @@ void Actor::next_step() {
   const Duration held_for = place_.loop.now() - granted_at_;
   if (believes_) {
     believes_ = false;
-    write();
+    if (hold_->mode() == ClaimMode::exclusive) write();
   }
   if (!has_written_ && held_for >= after(turn_->writes_after)) {
     has_written_ = true;
@@ -120,6 +130,10 @@ void Actor::next_step() {
     has_extended_ = true;
     extend();
   }
+  if (!has_downgraded_ && held_for >= after(turn_->downgrades_after)) {
+    has_downgraded_ = true;
+    downgrade();
+  }
   const bool forgets = turn_->ending == Ending::forget;
   if (!believes_ && (forgets ? lost_ : held_for >= turn_->holds)) return let_go();
 
@@ -127,6 +141,7 @@ void Actor::next_step() {
   if (believes_) next = held_for + between_look_and_write;
   if (!has_written_) next = std::min(next, after(turn_->writes_after));
   if (!has_extended_) next = std::min(next, after(turn_->extends_after));
+  if (!has_downgraded_) next = std::min(next, after(turn_->downgrades_after));
   timer_.set(spi::saturating_add(granted_at_, next));
 }
 
@@ -153,6 +168,31 @@ void Actor::extend() {
                             .name = turn->name,
                             .detail = static_cast<std::uint8_t>(code)});
   });
+}
+
+void Actor::downgrade() {
+  core::Cell* const cell = hold_->cell();
+  if (cell == nullptr) return;
+  observe();  // it is lost if its lease has ended
+  if (lost_ || place_.loop.now() >= hold_->valid_until()) return;
+  record({.until = moment(hold_->valid_until()), .what = What::downgrades});
+  cell->downgrade(*hold_, [this, index = turn_index_, turn = turn_](const spi::Result<>& result) {
+    const int code = result.ok() ? 0 : static_cast<int>(result.failure().code);
+    place_.timeline.record({.subject = index,
+                            .what = What::downgraded,
+                            .client = turn->client,
+                            .name = turn->name,
+                            .detail = static_cast<std::uint8_t>(code)});
+  });
+}
+
+/// Readers move from one claim to another.
+void Actor::note_claim() {
+  if (!hold_ || hold_->tenure() == nullptr) return;
+  const spi::ClaimId claim = hold_->tenure()->claim.id();
+  if (claim == claim_) return;
+  claim_ = claim;
+  record({.value = place_.store.index_of(claim), .what = What::holds_on});
 }
 
 void Actor::let_go() {
@@ -185,6 +225,7 @@ void Actor::finish_turn() {
 
 void Actor::observe() {
   if (!hold_ || lost_) return;
+  note_claim();
   const Instant valid_until = hold_->valid_until();
   if (hold_->cell() == nullptr) {
     lost_ = true;

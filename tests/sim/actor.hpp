@@ -9,6 +9,7 @@
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
 #include "sim/sim_loop.hpp"
+#include "sim/sim_store.hpp"
 #include "sim/timeline.hpp"
 
 namespace holdfast::sim {
@@ -20,13 +21,14 @@ namespace holdfast::sim {
 /// | resting  | -  (nothing left to do, or the client is closed)   |
 /// | thinking | entering                                           |
 /// | waiting  | changing its mind                                  |
-/// | holding  | the next of: writing, extending, letting go        |
+/// | holding  | the next of: writing, extending, sharing, leaving  |
 class Actor {
  public:
   /// What it works on. `next` is shared with the actor of the same thread in the client's next life.
   struct Place {
     Timeline& timeline;
     Network& network;
+    SimStore& store;
     SimLoop& loop;
     core::Engine& engine;
     const Plan& plan;
@@ -58,11 +60,14 @@ class Actor {
   void next_step();
   void write();
   void extend();
+  void downgrade();
+  void note_claim();
   void let_go();
   void release(core::Cell& cell);
   void finish_turn();
 
   Moment moment(Instant instant) const { return place_.loop.clock().when(instant); }
+  core::Cell& cell() const;
   void record(Event event);
 
   const Place place_;
@@ -82,6 +87,8 @@ class Actor {
   bool believes_ = false;  ///< it has looked, and is about to write
   bool has_written_ = false;
   bool has_extended_ = false;
+  bool has_downgraded_ = false;
+  spi::ClaimId claim_ = {};  ///< on which the hold lives, as last seen
 };
 
 }  // namespace holdfast::sim

@@ -56,7 +56,9 @@ void Checker::troubled(const Event& event) {
     Client& client = clients_[at];
     client.troubled_until = std::max(client.troubled_until, event.until);
     for (const ClaimNotes& claim : claims_) {
-      if (claim.client == at && claim.armed_until > now_) block(claim.name, over_it(client, claim.lease));
+      if (claim.client != at || claim.armed_until <= now_) continue;
+      block(claim.name, over_it(client, claim.lease));
+      if (claim.lock_delay > Duration::zero()) block(claim.name, opens(claim));
     }
     stop_waiting(at);
   }
@@ -75,7 +77,7 @@ void Checker::leaves_the_line(std::uint8_t client) {
   waits_are_bounded();
   if (!history_.exact) block_everything();
   for (const ClaimNotes& claim : claims_) {
-    if (claim.client == client && claim.armed_until > now_) block(claim.name, claim.armed_until);
+    if (claim.client == client && claim.armed_until > now_) block(claim.name, opens(claim));
   }
   stop_waiting(client);
 }
@@ -98,6 +100,7 @@ void Checker::forget(std::uint8_t client) {
   for (Hold& hold : holds_) {
     if (hold.client != client || hold.orphan) continue;
     hold.orphan = true;
+    if (!hold.ended) stays_closed(hold);
     if (history_.exact && !hold.ended && now_ > hold.valid_until && !clients_[client].paused) {
       violated(Rule::lost_by_v, "turn " + std::to_string(hold.turn) + " was not lost by V");
     }
@@ -142,6 +145,7 @@ const char* name_of(Rule rule) {
   switch (rule) {
     case Rule::exclusion: return "exclusion";
     case Rule::token_order: return "token order";
+    case Rule::lock_delay: return "lock delay";
     case Rule::fenced_writes: return "fenced writes";
     case Rule::one_answer: return "one answer";
     case Rule::honest_release: return "honest release";
@@ -149,6 +153,8 @@ const char* name_of(Rule rule) {
     case Rule::served_in_time: return "served in time";
     case Rule::local_order: return "local order";
     case Rule::fair_turns: return "fair turns";
+    case Rule::fair_joins: return "fair joins";
+    case Rule::line_order: return "line order";
     case Rule::prompt_answers: return "prompt answers";
     case Rule::lost_by_v: return "lost by V";
     case Rule::dead_is_dead: return "dead is dead";

@@ -10,8 +10,12 @@ namespace holdfast::sim {
 
 /// What Holdfast promises, as far as a history can show it.
 enum class Rule : std::uint8_t {
-  exclusion,        ///< claimed holds [granted, min(V, released, lost)] of a name never overlap
-  token_order,      ///< tokens of a name rise from grant to grant
+  /// Claimed holds [granted, min(V, released, lost)] of a name never overlap, unless all are shared; and never are more
+  /// permits held than there are.
+  exclusion,
+  /// Tokens of a name rise from grant to grant; a reader's is at least the last writer's, and less than the next one's.
+  token_order,
+  lock_delay,       ///< whoever holds a lock beyond its end keeps others out for the delay
   fenced_writes,    ///< a resource never applies an older token after a newer one, nor refuses a valid holder's
   one_answer,       ///< whatever was asked is answered once; nobody is granted after leaving
   honest_release,   ///< whoever hears that the lock was given back has given it back
@@ -19,6 +23,8 @@ enum class Rule : std::uint8_t {
   served_in_time,   ///< whoever may be served is served: the dead cost no more than one lease, together
   local_order,      ///< the requests of one client for one name are granted in the order in which they came
   fair_turns,       ///< local turns end within their bound while another client waits
+  fair_joins,       ///< readers join others of their client only within the same bound
+  line_order,       ///< the store grants claims in the order in which they joined its line, whatever their mode
   prompt_answers,   ///< by the deadline and two requests' patience; at once when cancelled
   lost_by_v,        ///< a hold that was not renewed is lost by V, and everybody who asks or listens learns it
   dead_is_dead,     ///< a lost hold never becomes valid again

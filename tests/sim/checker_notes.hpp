@@ -42,6 +42,8 @@ class Checker {
 
   /// `lease` on a clock that may be slow.
   static Duration at_most(Duration lease) { return lease + lease * 6 / 1000; }
+  /// `lease` on a clock that may be fast.
+  static Duration at_least(Duration lease) { return lease - lease * 12 / 1000; }
   static Duration length_of(const Event& event) { return milliseconds(event.length); }
 
   struct TurnNotes {
@@ -51,6 +53,7 @@ class Checker {
     Duration patience = {};
     std::uint64_t newest_token = 0;  ///< of the name, when it entered
     std::uint32_t hold = nobody;
+    Duration lock_delay = {};
     int unheard = 0;        ///< releases and extensions whose outcome it wants to hear
     bool too_late = false;  ///< it released after V, or after it was lost
     std::uint8_t client = 0;
@@ -63,8 +66,12 @@ class Checker {
     Moment valid_until = {};
     Moment lost_at = never;
     Moment risk_since = never;  ///< a renewal failed, and the listener was not told yet
+    Duration lock_delay = {};
+    Moment closed_until = long_ago;  ///< it ended by itself, with a lock delay
     std::uint32_t turn = 0;
     std::uint32_t claim = nobody;
+    ClaimMode mode = ClaimMode::exclusive;
+    std::uint8_t permits = 1;
     std::uint8_t client = 0;
     std::uint8_t name = 0;
     bool listens = false;
@@ -76,8 +83,12 @@ class Checker {
 
   struct ClaimNotes {
     Moment sent_at = never;
-    Moment armed_until = long_ago;  ///< in the store, at most; long ago: it is not there
+    Moment armed_until = long_ago;   ///< in the store, at most; long ago: it is not there
+    Moment surely_until = long_ago;  ///< at least
     Duration lease = {};
+    Duration lock_delay = {};
+    std::uint64_t number = 0;  ///< of its last grant
+    std::uint32_t place = 0;   ///< when it joined the line: later is larger; 0: it is not known
     std::uint8_t client = 0;
     std::uint8_t name = 0;
     bool given_back = false;  ///< a release was sent
@@ -90,7 +101,7 @@ class Checker {
     bool must_be_gone() const { return released && confirmed; }
     bool abandoned() const { return given_back || over; }
     void withdrawn() {
-      armed_until = long_ago;
+      armed_until = surely_until = long_ago;
       granted = false;
       released = ever_released = true;
     }
@@ -101,6 +112,7 @@ class Checker {
     Moment waits_since = never;  ///< without an excuse; never: not at present
     Duration lease = {};
     std::uint32_t claim = nobody;
+    std::uint8_t permits = 1;
     std::vector<std::uint32_t> line = {};  ///< the turns inside the client
     int extensions = 0;                    ///< that were asked for and not answered yet
   };
@@ -114,15 +126,22 @@ class Checker {
     std::vector<Stand> lines = {};
   };
 
+  /// What follows one grant by the store.
+  struct Tenure {
+    std::uint64_t number = 0;
+    Moment began = {};
+    std::uint32_t last_hold = nobody;
+  };
+
   struct Name {
     std::vector<std::uint32_t> holds = {};  ///< that may still be valid
     std::uint64_t last_token = 0;
+    std::uint64_t last_writers_token = 0;
+    std::uint64_t last_number = 0;  ///< that the store gave with a grant
     std::uint64_t largest_written = 0;
     Moment blocked_until = long_ago;
     Moment last_progress = long_ago;
-    std::uint64_t number = 0;  ///< of the present tenure
-    Moment tenure_began = never;
-    std::uint32_t last_hold = nobody;
+    std::vector<Tenure> tenures = {};
   };
 
   // checker_users.cpp
@@ -130,9 +149,11 @@ class Checker {
   void entered(const Event& event);
   void answered(const Event& event);
   void granted(const Event& event);
+  void check_exclusion(const Event& event);
   void check_token(const Event& event);
   void check_tenure(const Event& event);
   void hold_ended(const Event& event);
+  static void stays_closed(Hold& hold);
   void told(const Event& event);
   void wrote(const Event& event);
   void heard_of(const Event& event);
@@ -144,6 +165,7 @@ class Checker {
   void withdrawn(const Event& event);
   bool armed(const Event& event);
   void executed(const Event& event);
+  void granted_in_store(const Event& event);
   void wait_is_bounded(std::uint8_t name);
   void waits_are_bounded();
   void waits_outside(std::uint8_t client, std::uint8_t name);
@@ -178,6 +200,21 @@ class Checker {
   bool has_live_hold(const Name& name) const {
     return std::any_of(name.holds.begin(), name.holds.end(), [&](std::uint32_t at) { return live(holds_[at]); });
   }
+  /// Of those that may still be valid.
+  std::uint32_t permits_held(const Name& name) const {
+    std::uint32_t held = 0;
+    for (const std::uint32_t at : name.holds) held += live(holds_[at]) ? holds_[at].permits : 0U;
+    return held;
+  }
+  /// When the store granted what the hold lives on, as far as it is known.
+  Moment tenure_began(const Hold& hold) const {
+    for (const Tenure& tenure : names_[hold.name].tenures) {
+      if (history_.local_turns && tenure.number == hold.token >> 8U) return std::min(tenure.began, hold.granted_at);
+    }
+    return hold.granted_at;
+  }
+  static Moment opens(const ClaimNotes& claim) { return claim.armed_until + at_most(claim.lock_delay); }
+  static ClaimMode mode_of(const Event& event) { return static_cast<ClaimMode>(event.mode); }
   /// When a client has got over its troubles: by then it has given back whatever it wanted to give back meanwhile.
   static Moment over_it(const Client& client, Duration lease) {
     return client.troubled_until == long_ago ? long_ago : client.troubled_until + at_most(lease / 3) + slack;
@@ -197,6 +234,7 @@ class Checker {
   std::vector<TurnNotes> turns_;
   std::vector<Hold> holds_;
   std::vector<ClaimNotes> claims_;
+  std::uint32_t joined_ = 0;
 };
 
 }  // namespace holdfast::sim

@@ -23,6 +23,14 @@ void Checker::read_turn(const Event& event) {
         hold->valid_until = event.until;
       }
       return;
+    case What::downgrades:
+      ++turn(event).unheard;
+      if (Hold* hold = this->hold(event)) hold->mode = ClaimMode::shared;
+      return;
+    case What::downgraded: return heard_of(event);
+    case What::holds_on:
+      if (Hold* hold = this->hold(event)) hold->claim = static_cast<std::uint32_t>(event.value);
+      return;
     case What::sampled:
       if (event.detail <= at_risk && now_ >= event.until) {
         violated(Rule::lost_by_v, turn_text(event) + " looked after V and saw a valid hold");
@@ -33,7 +41,14 @@ void Checker::read_turn(const Event& event) {
       return;
     case What::told: return told(event);
     case What::lost:
-      if (Hold* hold = this->hold(event)) hold->lost_at = now_;
+      if (Hold* hold = this->hold(event)) {
+        hold->lost_at = now_;
+        stays_closed(*hold);
+        if (hold->lock_delay > Duration::zero() && hold->claim != nobody) {
+          block(event.name, opens(claim(hold->claim)));
+          claim(hold->claim).over = true;  // not given back, and not looked after any more
+        }
+      }
       return hold_ended(event);
     case What::releases:
       turn(event).unheard += event.detail;
@@ -61,6 +76,7 @@ void Checker::entered(const Event& event) {
   turn.patience = spi::patience(milliseconds(event.length));
   turn.answer_by = event.until;
   turn.newest_token = names_[event.name].last_token;
+  turn.lock_delay = milliseconds(event.lock_delay);
   clients_[event.client].lines[event.name].line.push_back(event.subject);
   if (!history_.exact) {
     clients_[event.client].lines[event.name].lease = length_of(event);
@@ -100,62 +116,109 @@ void Checker::granted(const Event& event) {
 
   Name& name = names_[event.name];
 
-  std::erase_if(name.holds, [&](std::uint32_t at) { return holds_[at].ended || holds_[at].valid_until <= now_; });
-  for (const std::uint32_t at : name.holds) {
-    if (event.until <= now_) break;  // it was dead when its user heard of it, who claims nothing
-    violated(Rule::exclusion, turn_text(event) + " was granted while turn " + std::to_string(holds_[at].turn) +
-                                  " still claims to hold it");
-  }
+  check_exclusion(event);
   check_tenure(event);
 
-  turn.hold = name.last_hold = static_cast<std::uint32_t>(holds_.size());
+  turn.hold = static_cast<std::uint32_t>(holds_.size());
+  if (!name.tenures.empty()) name.tenures.back().last_hold = turn.hold;
   name.holds.push_back(turn.hold);
   Stand& stand = clients_[event.client].lines[event.name];
   holds_.push_back({.token = event.value,
                     .granted_at = now_,
                     .valid_until = event.until,
+                    .lock_delay = turn.lock_delay,
                     .turn = event.subject,
                     .claim = stand.claim,
+                    .mode = mode_of(event),
+                    .permits = event.permits,
                     .client = event.client,
                     .name = event.name,
                     .listens = event.detail != 0});
   stand.waits_since = never;
 }
 
+void Checker::check_exclusion(const Event& event) {
+  Name& name = names_[event.name];
+  std::erase_if(name.holds, [&](std::uint32_t at) {
+    const Hold& hold = holds_[at];
+    return (hold.ended || hold.valid_until <= now_) && hold.closed_until <= now_;
+  });
+  if (event.until <= now_) return;  // it was dead when its user heard of it, who claims nothing
+  const std::uint32_t limit = history_.limits[event.name];
+  std::uint32_t held = event.permits;
+  std::uint32_t kept_closed = 0;
+  for (const std::uint32_t at : name.holds) {
+    const Hold& other = holds_[at];
+    const bool claims = !other.ended && other.valid_until > now_;
+    (claims ? held : kept_closed) += other.permits;
+    if (limit > 0 || (other.mode == ClaimMode::shared && mode_of(event) == ClaimMode::shared)) continue;
+    violated(claims ? Rule::exclusion : Rule::lock_delay,
+             turn_text(event) + " was granted while turn " + std::to_string(other.turn) +
+                 (claims ? " still claims to hold it" : ", which did not release it, keeps it closed"));
+  }
+  if (limit == 0) return;
+  if (held > limit) {
+    violated(Rule::exclusion, turn_text(event) + " was granted, and " + std::to_string(held) + " permits of " +
+                                  std::to_string(limit) + " are held");
+  } else if (held + kept_closed > limit) {
+    violated(Rule::lock_delay, turn_text(event) + " was granted permits that whoever did not release them keeps back");
+  }
+}
+
 /// A hold that was dead when its user heard of it may be older than the last; but not than those before its request.
 void Checker::check_token(const Event& event) {
   Name& name = names_[event.name];
   const bool alive = event.until > now_;
-  if (event.value <= (alive ? name.last_token : turn(event).newest_token)) {
+  if (mode_of(event) == ClaimMode::shared) {
+    if (alive && event.value < name.last_writers_token) {
+      violated(Rule::token_order, turn_text(event) + " got a token that is smaller than the last writer's");
+    }
+    name.last_token = std::max(name.last_token, event.value);
+    return;
+  }
+  // Permits are granted side by side, and heard of in any order: the store's order is checked where it grants them.
+  const bool side_by_side = mode_of(event) == ClaimMode::permits;
+  if (!side_by_side && event.value <= (alive ? name.last_token : turn(event).newest_token)) {
     violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
-  } else if (!alive && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
+  } else if ((!alive || side_by_side) && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
                return hold.name == event.name && hold.token == event.value;
              })) {
     violated(Rule::token_order, turn_text(event) + " got a token that another one has");
   }
   name.last_token = std::max(name.last_token, event.value);
+  name.last_writers_token = std::max(name.last_writers_token, event.value);
 }
 
 void Checker::check_tenure(const Event& event) {
   if (!history_.local_turns || !history_.exact) return;
   Name& name = names_[event.name];
-  if (name.number != event.value >> 8U) {
-    name.number = event.value >> 8U;
-    name.tenure_began = now_;
+  const auto same = std::find_if(name.tenures.rbegin(), name.tenures.rend(),
+                                 [&](const Tenure& tenure) { return tenure.number == event.value >> 8U; });
+  if (same == name.tenures.rend()) {
+    name.tenures.push_back({.number = event.value >> 8U, .began = now_});
     return;
   }
-  if (const Hold& last = holds_.at(name.last_hold); last.at_risk) {
+  std::rotate(name.tenures.rbegin(), same, same + 1);
+  const Tenure& tenure = name.tenures.back();
+  if (const Hold& last = holds_.at(tenure.last_hold);
+      last.at_risk && (!last.ended || mode_of(event) == ClaimMode::exclusive)) {
     violated(Rule::risk_is_told, turn_text(event) + " was handed a lock that is at risk");
   }
   const Duration bound = std::min<Duration>(length_of(event) / 10, milliseconds(50));
-  const Moment ends = name.tenure_began + at_most(bound) + milliseconds(1);
+  const Moment ends = tenure.began + at_most(bound) + milliseconds(1);
   if (now_ <= ends) return;
   for (std::size_t other = 0; other < history_.clients; ++other) {
     const Moment since = clients_[other].lines[event.name].waits_since;
     if (other == event.client || since > ends) continue;
-    return violated(Rule::fair_turns, turn_text(event) + " got a local turn after the bound, while client " +
-                                          std::to_string(other) + " waits");
+    const bool joins = mode_of(event) == ClaimMode::shared;
+    return violated(
+        joins ? Rule::fair_joins : Rule::fair_turns,
+        turn_text(event) + " got a local turn after the bound, while client " + std::to_string(other) + " waits");
   }
+}
+
+void Checker::stays_closed(Hold& hold) {
+  if (hold.lock_delay > Duration::zero()) hold.closed_until = hold.valid_until + at_least(hold.lock_delay);
 }
 
 /// Lost or released. By V it must have been lost, unless nothing could run then: in that case as soon as something can.
@@ -185,8 +248,7 @@ void Checker::told(const Event& event) {
       if (now_ > hold->risk_since)
         violated(Rule::risk_is_told, turn_text(event) + " was told too late that it is at risk");
       hold->risk_since = never;
-      if (clients_[event.client].renewal_failed_at < names_[event.name].tenure_began &&
-          clients_[event.client].renewal_failed_at < hold->granted_at) {
+      if (clients_[event.client].renewal_failed_at < tenure_began(*hold)) {
         violated(Rule::risk_is_told, turn_text(event) + " is at risk, but no renewal has failed");
       }
       return;

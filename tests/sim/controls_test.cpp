@@ -37,7 +37,13 @@ INSTANTIATE_TEST_SUITE_P(
         Control{"WakeUpIsTrusted", {.clients = {.mistakes = {.trusts_hints = true}}}, Rule::exclusion},
         Control{"NumberIsReusedAfterExpiry", {.store = {.reuse_number_after_expiry = true}}, Rule::token_order},
         Control{"HandOffExtendsLease", {.store = {.hand_off_extends_lease = true}}, Rule::served_in_time},
-        Control{"LocalHandOverHasNoBound", {.clients = {.unbounded_hand_over = true}}, Rule::fair_turns}),
+        Control{"LocalHandOverHasNoBound", {.clients = {.unbounded_hand_over = true}}, Rule::fair_turns},
+        Control{"ReadersJoinWithoutBound", {.clients = {.unbounded_hand_over = true}}, Rule::fair_joins},
+        Control{"ReadersEnterBesideAWriter", {.store = {.readers_ignore_writers = true}}, Rule::exclusion},
+        Control{"ReadersOvertakeWriters", {.store = {.readers_overtake = true}}, Rule::line_order},
+        Control{"ExpiredPermitsAreCountedTwice", {.store = {.expiry_frees_twice = true}}, Rule::exclusion},
+        Control{"DowngradeLetsGo", {.store = {.downgrade_lets_go = true}}, Rule::exclusion},
+        Control{"LockDelayIsForgotten", {.store = {.forgets_lock_delay = true}}, Rule::lock_delay}),
     [](const auto& control) { return control.param.name; });
 
 }  // namespace

@@ -1,33 +1,38 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "holdfast/error.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/status.hpp"
 #include "sim/time.hpp"
 
 namespace holdfast::sim {
 
 /// What happened. The comment says what the members of Event mean, beside `at`, `client` and `name`.
 enum class What : std::uint8_t {
-  // Users: subject is the turn.
-  entered,   ///< until: its deadline or never; length: ttl; detail: 1 if it refuses to wait
-  cancels,   ///< the user changes its mind
-  granted,   ///< value: token; until: V; length: ttl; detail: 1 if the user listens
-  answered,  ///< anything but granted; detail: Errc
-  renewed,   ///< until: the new V
-  sampled,   ///< detail: HoldState as the user sees it; until: V
-  told,      ///< the user's callback; detail: HoldState
-  lost,      ///< the hold has ended by itself; until: V
-  releases,  ///< the user lets go; until: V; detail: 1 if it wants to hear what becomes of it
-  released,  ///< that; detail: Released
-  extends,   ///< length: by how much
-  extended,  ///< detail: 0 or Errc
-  wrote,     ///< a write arrived at the fenced resource; value: token; until: when it was sent; detail: 1 if accepted
+  // Users: subject is the turn; mode and permits are what it wants or has.
+  entered,     ///< until: its deadline or never; length: ttl; detail: 1 if it refuses to wait; lock_delay
+  cancels,     ///< the user changes its mind
+  granted,     ///< value: token; until: V; length: ttl; detail: 1 if the user listens
+  answered,    ///< anything but granted; detail: Errc
+  renewed,     ///< until: the new V
+  sampled,     ///< detail: HoldState as the user sees it; until: V
+  told,        ///< the user's callback; detail: HoldState
+  lost,        ///< the hold has ended by itself; until: V
+  releases,    ///< the user lets go; until: V; detail: 1 if it wants to hear what becomes of it
+  released,    ///< that; detail: Released
+  extends,     ///< length: by how much
+  extended,    ///< detail: 0 or Errc
+  downgrades,  ///< an exclusive hold is shared from now on
+  downgraded,  ///< detail: 0 or Errc
+  holds_on,    ///< value: the claim on which the hold lives; right after its grant, and when it has moved
+  wrote,       ///< a write arrived at the fenced resource; value: token; until: when it was sent; detail: 1 if accepted
 
-  // Claims: subject is the claim, length its lease, detail the Request.
+  // Claims: subject is the claim, length its lease, detail the Request; mode, permits and lock_delay if it is sent.
   sent,           ///< value: for an acquire, 1 + the claim it replaces
   replaced,       ///< in the store, by an acquire that is being executed
   executed,       ///< by the store; standing says the result, value: the number
@@ -53,7 +58,7 @@ enum class What : std::uint8_t {
   hung,   ///< the history did not come to an end
 };
 
-enum class Request : std::uint8_t { acquire, renew, release };
+enum class Request : std::uint8_t { acquire, renew, release, downgrade };
 
 /// For Event::value of What::closed: how many of each, as bytes.
 struct Leftover {
@@ -80,6 +85,9 @@ struct Event {
   std::uint8_t name = 0;
   std::uint8_t detail = 0;
   std::uint8_t standing = 0;
+  std::uint8_t mode = 0;  ///< a ClaimMode
+  std::uint8_t permits = 1;
+  std::uint8_t lock_delay = 0;  ///< in milliseconds
 };
 
 /// What the checker looks at.
@@ -87,8 +95,9 @@ struct History {
   // The rules of this history.
   std::uint8_t clients = 0;
   std::uint8_t names = 0;
-  bool local_turns = true;      ///< tokens are number << 8 | turn
-  Duration longest_delay = {};  ///< of a message that is not troubled
+  std::array<std::uint8_t, 8> limits = {};  ///< of each name: 0 if it is a lock, else how many permits there are
+  bool local_turns = true;                  ///< tokens are number << 8 | turn
+  Duration longest_delay = {};              ///< of a message that is not troubled
   Duration poll_interval = {};
   Duration connect_timeout = {};
 

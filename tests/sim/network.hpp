@@ -23,7 +23,7 @@ struct Message {
     std::uint8_t name = 0;
     Standing standing = Standing::absent;
   };
-  static constexpr std::size_t most_items = 8;
+  static constexpr std::size_t most_items = 16;
   static constexpr std::uint32_t no_claim = 0xFFFFFFFF;
 
   Moment sent_at = {};
@@ -35,7 +35,11 @@ struct Message {
   std::uint8_t client = 0;
   std::uint8_t count = 0;
   bool refuses_to_wait = false;
-  bool hint = false;  ///< pushed: only that something changed
+  ClaimMode mode = ClaimMode::exclusive;  ///< of an acquire
+  std::uint8_t permits = 1;
+  std::uint8_t limit = 1;
+  std::uint8_t lock_delay = 0;  ///< in milliseconds
+  bool hint = false;            ///< pushed: only that something changed
   std::array<Item, most_items> items = {};
 };
 

@@ -54,14 +54,19 @@ void Node::open() {
   life_->backend = backend.get();
   life_->engine.attach(std::move(backend));
   if (plan_.keeps_mutexes) {
-    for (std::uint8_t name = 0; name < plan_.names; ++name) life_->engine.cell(SimStore::name(name)).keep();
+    for (std::uint8_t name = 0; name < plan_.names; ++name) cell(name).keep();
   }
   for (std::size_t thread = 0; thread < turns_.size(); ++thread) {
-    life_->actors.emplace_back(Actor::Place{place_.timeline, place_.network, life_->loop, life_->engine, plan_,
-                                            turns_[thread], next_turns_[thread], number});
+    life_->actors.emplace_back(Actor::Place{place_.timeline, place_.network, place_.store, life_->loop, life_->engine,
+                                            plan_, turns_[thread], next_turns_[thread], number});
     life_->actors.back().start();
   }
   settle();
+}
+
+core::Cell& Node::cell(std::uint8_t name) {
+  const LockKind kind = plan_.limits[name] > 0 ? LockKind::semaphore : LockKind::lock;
+  return life_->engine.cell(SimStore::name(name), kind);
 }
 
 void Node::run_due() {
@@ -131,7 +136,7 @@ void Node::reopen() {
 void Node::finish_closing() {
   for (Actor& actor : life_->actors) actor.stop();
   if (plan_.keeps_mutexes) {
-    for (std::uint8_t name = 0; name < plan_.names; ++name) life_->engine.cell(SimStore::name(name)).let_go();
+    for (std::uint8_t name = 0; name < plan_.names; ++name) cell(name).let_go();
   }
   life_->loop.drain();
   const Leftover left{.cells = at_most_a_byte(life_->engine.cells()),

@@ -69,6 +69,7 @@ class Node final : private core::UserSide {
   void log(LogLevel /*level*/, std::string /*text*/) override {}
   void report(Errc /*code*/, std::string /*what_happened*/) override {}
 
+  core::Cell& cell(std::uint8_t name);
   void read(std::uint32_t message);
   /// What follows everything that the client does.
   void settle();

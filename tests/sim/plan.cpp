@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t fewest_turns = 200;
 constexpr std::uint32_t session_per_mille = 250;
+constexpr std::uint32_t modes_per_mille = 700;
 constexpr microseconds span{900'000};  // when faults begin; the turns take about as long
 
 microseconds often_short(Dice& dice, microseconds usual, microseconds longest) {
@@ -102,6 +103,31 @@ void add_burst(Dice& dice, Plan& plan, FaultKind kind) {
   }
 }
 
+/// Readers, writers that become readers, semaphores and lock delays; in many histories, all turns but few want one
+/// name.
+void add_modes(Dice& dice, Plan& plan) {
+  for (std::size_t name = 0; name < plan.names; ++name) {
+    if (dice.chance(300)) plan.limits[name] = static_cast<std::uint8_t>(2 + dice.below(4));
+  }
+  const std::uint32_t readers = 200 + 100 * dice.below(7);
+  // Where leases belong to a session, what a living client does not give back would stay closed for ever.
+  const bool delays = dice.chance(300) && !plan.session_leases;
+  const milliseconds lock_delay = delays ? dice.between(milliseconds(10), milliseconds(80)) : milliseconds(0);
+  for (Turn& turn : plan.turns) {
+    const std::uint8_t limit = plan.limits[turn.name];
+    if (dice.chance(900)) turn.lock_delay = lock_delay;
+    if (limit > 0) {
+      turn.mode = ClaimMode::permits;
+      turn.permits = static_cast<std::uint8_t>(dice.chance(600) ? 1 : 1 + dice.below(limit));
+    } else if (dice.chance(readers)) {
+      turn.mode = ClaimMode::shared;
+    } else if (dice.chance(250)) {
+      turn.downgrades_after = dice.between(microseconds(10), std::max(turn.holds, microseconds(100)));
+    }
+    if (turn.mode != ClaimMode::exclusive) turn.writes_after = {};  // readers do not write
+  }
+}
+
 }  // namespace
 
 Plan make_plan(std::uint64_t seed) {
@@ -135,6 +161,9 @@ Plan make_plan(std::uint64_t seed) {
   for (std::uint32_t count = 5 + dice.below(4); count > 0; --count) plan.faults.push_back(make_fault(dice, plan));
   if (dice.chance(300)) add_burst(dice, plan, FaultKind::crash);
   if (dice.chance(100)) add_burst(dice, plan, FaultKind::pause);
+  // From dice of their own: without them, a seed gives the plan with nothing but mutexes that it always gave.
+  Dice of_modes(seed, 0x40DE5, 0);
+  if (of_modes.chance(modes_per_mille)) add_modes(of_modes, plan);
   return plan;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "holdfast/status.hpp"
 #include "sim/dice.hpp"
 #include "sim/time.hpp"
 
@@ -30,12 +32,15 @@ struct Turn {
   std::uint8_t client = 0;
   std::uint8_t thread = 0;
   std::uint8_t name = 0;
+  std::uint8_t permits = 1;  ///< where the name is a semaphore
+  ClaimMode mode = ClaimMode::exclusive;
   bool refuses_to_wait = false;
   bool fixed_lease = false;
   bool listens = false;  ///< has a callback on the hold
   Ending ending = Ending::release;
   milliseconds ttl = {};
-  milliseconds max_hold = {};       ///< zero: no limit
+  milliseconds max_hold = {};  ///< zero: no limit
+  milliseconds lock_delay = {};
   microseconds thinks = {};         ///< before it enters
   microseconds deadline = {};       ///< after entering; zero: none
   microseconds cancels_after = {};  ///< after entering; zero: never
@@ -43,6 +48,7 @@ struct Turn {
   microseconds writes_after = {};   ///< to the fenced resource, after the grant; zero: never
   microseconds extends_after = {};  ///< after the grant; zero: never
   milliseconds extends_by = {};
+  microseconds downgrades_after = {};  ///< after the grant; zero: never
 };
 
 enum class FaultKind : std::uint8_t {
@@ -70,9 +76,13 @@ struct Fault {
 };
 
 struct Plan {
+  static constexpr std::size_t most_names = 8;
+
   std::uint64_t seed = 0;
   std::uint8_t clients = 4;
   std::uint8_t names = 3;
+  /// Of each name: 0 if it is a lock, else how many permits there are.
+  std::array<std::uint8_t, most_names> limits = {};
   Waiting waiting = Waiting::pushed;
   bool lazy_expiry = false;     ///< leases end when somebody looks, not by themselves
   bool session_leases = false;  ///< renewing one claim of a client renews them all

@@ -65,6 +65,8 @@ class Shrinker {
     for (std::size_t i = 0; i < plan_.turns.size(); ++i) {
       try_change([i](Plan& plan) { plan.turns[i].writes_after = {}; });
       try_change([i](Plan& plan) { plan.turns[i].extends_after = {}; });
+      try_change([i](Plan& plan) { plan.turns[i].downgrades_after = {}; });
+      try_change([i](Plan& plan) { plan.turns[i].lock_delay = {}; });
       try_change([i](Plan& plan) { plan.turns[i].cancels_after = {}; });
       try_change([i](Plan& plan) { plan.turns[i].deadline = {}; });
       try_change([i](Plan& plan) { plan.turns[i].listens = false; });

@@ -22,7 +22,7 @@ StoreTraits SimBackend::traits() const {
   return {.store = "simulation",
           .lease_scope = place_.store.session_leases() ? Scope::session : Scope::claim,
           .fifo = true,
-          .lock_delay = false,
+          .lock_delay = !place_.store.session_leases(),
           .durable_tokens = true};
 }
 
@@ -34,6 +34,10 @@ void SimBackend::acquire(const spi::ClaimRequest& request, spi::Done<ClaimAnswer
   Message& message = place_.network[at];
   message.refuses_to_wait = request.when_busy == spi::WhenBusy::refuse;
   if (request.replaces) message.replaces = place_.store.index_of(*request.replaces);
+  message.mode = request.mode.kind;
+  message.permits = static_cast<std::uint8_t>(request.mode.permits);
+  message.limit = static_cast<std::uint8_t>(request.mode.limit);
+  message.lock_delay = static_cast<std::uint8_t>(request.lock_delay.count());
   send(at, request.lease, std::move(done));
 }
 
@@ -51,6 +55,12 @@ void SimBackend::renew(std::span<const ClaimRef> claims, spi::Done<std::vector<C
     shortest = std::min(shortest, claim.lease);
   }
   send(at, shortest, std::move(done));
+}
+
+void SimBackend::downgrade(const ClaimRef& claim, spi::Done<ClaimAnswer> done) {
+  const std::uint32_t at = new_message(Request::downgrade);
+  add_item(at, claim);
+  send(at, claim.lease, std::move(done));
 }
 
 std::uint32_t SimBackend::new_message(Request kind) {
@@ -85,7 +95,10 @@ void SimBackend::send(std::uint32_t at, milliseconds lease, AnyDone done) {
                             .what = What::sent,
                             .client = place_.client,
                             .name = item.name,
-                            .detail = static_cast<std::uint8_t>(message.kind)});
+                            .detail = static_cast<std::uint8_t>(message.kind),
+                            .mode = static_cast<std::uint8_t>(message.mode),
+                            .permits = message.permits,
+                            .lock_delay = message.lock_delay});
   }
   const Instant now = place_.loop.now();
   Pending& pending = pending_.emplace_back(Pending{
@@ -122,6 +135,7 @@ void SimBackend::reply_arrived(const Message& message) {
   }
   switch (message.kind) {
     case Request::acquire:
+    case Request::downgrade:
       return std::get<spi::Done<ClaimAnswer>>(pending.done)(answer_of(message.items[0], pending.sent_at));
     case Request::release:
       return std::get<spi::Done<bool>>(pending.done)(message.items[0].standing != Message::Standing::absent);
@@ -210,9 +224,6 @@ void refuse(SimLoop& loop, spi::Done<T> done) {
 
 }  // namespace
 
-void SimBackend::downgrade(const ClaimRef& /*claim*/, spi::Done<ClaimAnswer> done) {
-  refuse(place_.loop, std::move(done));
-}
 void SimBackend::read(const LockName& /*name*/, spi::Done<spi::Versioned> done) {
   refuse(place_.loop, std::move(done));
 }

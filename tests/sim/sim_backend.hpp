@@ -63,8 +63,9 @@ class SimBackend final : public spi::Backend, private spi::Claims, private spi::
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
 
-  // The core does not use these here.
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
+
+  // The core does not use these here.
   void read(const LockName& name, spi::Done<spi::Versioned> done) override;
   void write_if(const LockName& name, std::uint64_t expected, std::string value, spi::Done<WriteAnswer> done) override;
   void add(const LockName& name, std::int64_t amount, spi::Done<std::int64_t> done) override;

@@ -50,15 +50,20 @@ bool SimStore::execute(Message& message) {
     case Request::acquire: acquire(message); break;
     case Request::renew: renew(message); break;
     case Request::release: release(message); break;
+    case Request::downgrade: downgrade(message); break;
   }
-  if (session_leases_ && message.kind != Request::release) renew_others(message);
+  if (session_leases_ && (message.kind == Request::acquire || message.kind == Request::renew)) renew_others(message);
   tell_about_changes();
   return true;
 }
 
 void SimStore::acquire(Message& message) {
   Message::Item& item = message.items[0];
-  spi::ClaimRequest request{.name = name(item.name), .id = claims_[item.claim].id, .lease = milliseconds(item.lease)};
+  spi::ClaimRequest request{.name = name(item.name),
+                            .id = claims_[item.claim].id,
+                            .mode = {message.mode, message.permits, message.limit},
+                            .lease = milliseconds(item.lease),
+                            .lock_delay = milliseconds(message.lock_delay)};
   if (message.refuses_to_wait) request.when_busy = spi::WhenBusy::refuse;
   if (message.replaces != Message::no_claim) request.replaces = claims_[message.replaces].id;
   const auto answer = store_->acquire(request, message.life, now());
@@ -67,6 +72,7 @@ void SimStore::acquire(Message& message) {
     claims_[message.replaces].standing = Standing::absent;
     timeline_.record(
         {.subject = message.replaces, .what = What::replaced, .client = message.client, .name = item.name});
+    tell_about_changes();  // whoever has moved up has done so before this one joined
   }
   claims_[item.claim].lease = item.lease;
   answered(message, item, answer.value());
@@ -99,6 +105,13 @@ void SimStore::release(Message& message) {
   answered(message, item, {.standing = was_there ? Standing::granted : Standing::absent});
   claims_[item.claim].standing = Standing::absent;
   if (was_there && waiting_ == Waiting::watched) hint_somebody(item.name);
+}
+
+void SimStore::downgrade(Message& message) {
+  Message::Item& item = message.items[0];
+  const auto answer = store_->downgrade({name(item.name), claims_[item.claim].id, {}}, now());
+  assert(answer.ok());
+  answered(message, item, answer.value());
 }
 
 void SimStore::answered(const Message& message, Message::Item& item, const spi::ClaimAnswer& answer) {

@@ -61,6 +61,7 @@ class SimStore {
   void acquire(Message& message);
   void renew(Message& message);
   void release(Message& message);
+  void downgrade(Message& message);
   void answered(const Message& message, Message::Item& item, const spi::ClaimAnswer& answer);
   void renew_others(const Message& message);
   void tell_about_changes();

@@ -21,6 +21,11 @@ TEST(Simulation, KeepsEveryPromise) {
   if (options.histories < 100) return;  // a replay: these few need not have seen everything
   EXPECT_GT(statistics.grants, 0U);
   EXPECT_GT(statistics.local_turns, 0U);
+  EXPECT_GT(statistics.shared, 0U);
+  EXPECT_GT(statistics.permits, 0U);
+  EXPECT_GT(statistics.downgrades, 0U);
+  EXPECT_GT(statistics.moves, 0U);
+  EXPECT_GT(statistics.delayed, 0U);
   EXPECT_GT(statistics.losses, 0U);
   EXPECT_GT(statistics.takeovers, 0U);
   EXPECT_GT(statistics.stale_releases, 0U);

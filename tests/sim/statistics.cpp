@@ -10,6 +10,11 @@ Statistics& Statistics::operator+=(const Statistics& other) {
   requests += other.requests;
   grants += other.grants;
   local_turns += other.local_turns;
+  shared += other.shared;
+  permits += other.permits;
+  downgrades += other.downgrades;
+  moves += other.moves;
+  delayed += other.delayed;
   losses += other.losses;
   takeovers += other.takeovers;
   stale_releases += other.stale_releases;
@@ -34,9 +39,31 @@ Statistics& Statistics::operator+=(const Statistics& other) {
 
 void Statistics::count(const History& history) {
   ++histories;
+  std::vector<bool> delays;
+  std::vector<bool> seen;
   for (const Event& event : history.events) {
+    if (event.what <= What::wrote && seen.size() <= event.subject) {
+      seen.resize(event.subject + 1U);
+      delays.resize(event.subject + 1U);
+    }
     switch (event.what) {
-      case What::entered: ++requests; [[fallthrough]];
+      case What::entered:
+        ++requests;
+        ++operations;
+        delays[event.subject] = event.lock_delay > 0;
+        break;
+      case What::granted:
+        shared += static_cast<ClaimMode>(event.mode) == ClaimMode::shared ? 1 : 0;
+        permits += static_cast<ClaimMode>(event.mode) == ClaimMode::permits ? 1 : 0;
+        seen[event.subject] = false;
+        break;
+      case What::holds_on:
+        moves += seen[event.subject] ? 1U : 0U;
+        seen[event.subject] = true;
+        break;
+      case What::downgraded: downgrades += event.detail == 0 ? 1 : 0; break;
+      case What::lost: delayed += delays[event.subject] ? 1U : 0U; break;
+      case What::downgrades:
       case What::cancels:
       case What::releases:
       case What::extends: ++operations; break;
@@ -69,6 +96,11 @@ std::string to_text(const Statistics& statistics) {
   line("requests for a lock", statistics.requests);
   line("grants by the store", statistics.grants);
   line("local turns", statistics.local_turns);
+  line("holds granted to readers", statistics.shared);
+  line("holds granted of semaphores", statistics.permits);
+  line("downgrades", statistics.downgrades);
+  line("readers moved to a newer claim", statistics.moves);
+  line("holds with a lock delay that ended by themselves", statistics.delayed);
   line("holds lost", statistics.losses);
   line("takeovers from expired holders", statistics.takeovers);
   line("stale releases refused", statistics.stale_releases);

@@ -15,6 +15,11 @@ struct Statistics {
   std::uint64_t requests = 0;    ///< of these, entering
   std::uint64_t grants = 0;      ///< by the store
   std::uint64_t local_turns = 0;
+  std::uint64_t shared = 0;      ///< holds granted to readers
+  std::uint64_t permits = 0;     ///< holds granted of semaphores
+  std::uint64_t downgrades = 0;  ///< that the store has confirmed
+  std::uint64_t moves = 0;       ///< of readers to another claim
+  std::uint64_t delayed = 0;     ///< holds that ended by themselves, with a lock delay
   std::uint64_t losses = 0;
   std::uint64_t takeovers = 0;  ///< grants after a holder's lease had ended
   std::uint64_t stale_releases = 0;

@@ -48,6 +48,7 @@ const char* text_of(Request request) {
     case Request::acquire: return "acquire";
     case Request::renew: return "renew";
     case Request::release: return "release";
+    case Request::downgrade: return "downgrade";
   }
   return "?";
 }
@@ -99,6 +100,17 @@ std::string answer_of(const Event& event) {
   return text;
 }
 
+std::string text_of(ClaimMode mode, unsigned permits) {
+  switch (mode) {
+    case ClaimMode::exclusive: return "";
+    case ClaimMode::shared: return " shared";
+    case ClaimMode::permits: return " " + std::to_string(permits) + " permits";
+  }
+  return "?";
+}
+
+std::string mode_of(const Event& event) { return text_of(static_cast<ClaimMode>(event.mode), event.permits); }
+
 std::string token_of(std::uint64_t token) {
   return std::to_string(token) + " (" + std::to_string(token >> 8U) + "." + std::to_string(token & 0xFFU) + ")";
 }
@@ -108,10 +120,10 @@ std::string about_user(const Event& event) {
   const std::string until = " until " + milliseconds_of(event.until);
   switch (event.what) {
     case What::entered:
-      return turn + "enters, ttl " + std::to_string(event.length) + (event.detail != 0 ? ", will not wait" : "") +
-             ", deadline " + milliseconds_of(event.until);
+      return turn + "enters" + mode_of(event) + ", ttl " + std::to_string(event.length) +
+             (event.detail != 0 ? ", will not wait" : "") + ", deadline " + milliseconds_of(event.until);
     case What::cancels: return turn + "cancels";
-    case What::granted: return turn + "GRANTED token " + token_of(event.value) + until;
+    case What::granted: return turn + "GRANTED" + mode_of(event) + " token " + token_of(event.value) + until;
     case What::answered: return turn + "answered: " + text_of(static_cast<Errc>(event.detail));
     case What::renewed: return turn + "renewed" + until;
     case What::sampled: return turn + "sees " + text_of(static_cast<HoldState>(event.detail)) + "," + until;
@@ -122,6 +134,10 @@ std::string about_user(const Event& event) {
     case What::extends: return turn + "extends by " + std::to_string(event.length);
     case What::extended:
       return turn + "extended: " + (event.detail == 0 ? "yes" : text_of(static_cast<Errc>(event.detail)));
+    case What::downgrades: return turn + "DOWNGRADES, valid" + until;
+    case What::downgraded:
+      return turn + "downgraded: " + (event.detail == 0 ? "yes" : text_of(static_cast<Errc>(event.detail)));
+    case What::holds_on: return turn + "holds on claim " + std::to_string(event.value);
     case What::wrote:
       return turn + "write " + (event.detail != 0 ? "accepted" : "refused") + ", token " + token_of(event.value) +
              ", sent " + milliseconds_of(event.until);
@@ -134,7 +150,7 @@ std::string about_claim(const Event& event) {
   const std::string request = text_of(static_cast<Request>(event.detail));
   switch (event.what) {
     case What::sent:
-      return claim + "-> " + request + " for " + std::to_string(event.length) +
+      return claim + "-> " + request + mode_of(event) + " for " + std::to_string(event.length) +
              (event.value != 0 ? ", replaces claim " + std::to_string(event.value - 1) : "");
     case What::replaced: return claim + "   store: is replaced";
     case What::executed: return claim + "   store: " + request + ": " + answer_of(event);
@@ -186,7 +202,8 @@ std::string to_text(const History& history) {
 std::string to_text(const Turn& turn) {
   std::ostringstream text;
   text << "client " << int{turn.client} << " thread " << int{turn.thread} << ": thinks " << milliseconds_of(turn.thinks)
-       << ", wants " << quoted(turn.name) << " ttl " << turn.ttl.count();
+       << ", wants " << quoted(turn.name) << text_of(turn.mode, turn.permits) << " ttl " << turn.ttl.count();
+  if (turn.lock_delay > milliseconds::zero()) text << " lock_delay " << turn.lock_delay.count();
   if (turn.fixed_lease) text << " fixed";
   if (turn.refuses_to_wait) text << ", will not wait";
   if (turn.deadline > microseconds::zero()) text << ", deadline " << milliseconds_of(turn.deadline);
@@ -202,6 +219,9 @@ std::string to_text(const Turn& turn) {
   if (turn.writes_after > microseconds::zero()) text << ", writes after " << milliseconds_of(turn.writes_after);
   if (turn.extends_after > microseconds::zero()) {
     text << ", extends by " << turn.extends_by.count() << " after " << milliseconds_of(turn.extends_after);
+  }
+  if (turn.downgrades_after > microseconds::zero()) {
+    text << ", downgrades after " << milliseconds_of(turn.downgrades_after);
   }
   return text.str();
 }
@@ -224,6 +244,9 @@ std::string to_text(const Plan& plan) {
        << (plan.keeps_mutexes ? ", mutexes are kept" : "") << ", connect_timeout " << plan.connect_timeout.count()
        << ", clock rates (ppm): store " << plan.store_ppm << ", clients";
   for (const std::int32_t ppm : plan.client_ppm) text << ' ' << ppm;
+  for (std::uint8_t name = 0; name < plan.names; ++name) {
+    if (plan.limits[name] > 0) text << ", " << quoted(name) << " has " << int{plan.limits[name]} << " permits";
+  }
   text << "\n(times in milliseconds)\n";
   for (const Fault& fault : plan.faults) text << "  " << to_text(fault) << '\n';
   for (std::size_t i = 0; i < plan.turns.size(); ++i) text << "  turn " << i << ", " << to_text(plan.turns[i]) << '\n';
@@ -240,6 +263,7 @@ std::uint64_t History::hash() const {
     add(std::uint64_t{event.subject} << 32U | event.length);
     add(static_cast<std::uint64_t>(event.what) << 32U | std::uint64_t{event.client} << 24U |
         std::uint64_t{event.name} << 16U | std::uint64_t{event.detail} << 8U | event.standing);
+    add(std::uint64_t{event.mode} << 16U | std::uint64_t{event.permits} << 8U | event.lock_delay);
   }
   return hash;
 }

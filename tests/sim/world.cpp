@@ -18,9 +18,9 @@ const History& World::run(const Plan& plan, const Mistakes& mistakes) {
   for (Node& node : nodes_) node.close();
   run_until_quiet();
 
-  Duration longest_lease = {};
+  milliseconds longest_lease = {};
   for (const Turn& turn : plan.turns) {
-    longest_lease = std::max({longest_lease, Duration(turn.ttl), Duration(turn.extends_by)});
+    longest_lease = std::max({longest_lease, turn.ttl + turn.lock_delay, turn.extends_by + turn.lock_delay});
   }
   const bool empty = store_.empty_in_the_end(longest_lease);
   timeline_.record({.value = empty ? 0U : 1U, .what = What::ended});
@@ -35,6 +35,7 @@ void World::set_up(const Plan& plan, const Mistakes& mistakes) {
   timeline_.history.clear();
   timeline_.history.clients = plan.clients;
   timeline_.history.names = plan.names;
+  timeline_.history.limits = plan.limits;
   timeline_.history.local_turns = plan.local_turns > 0;
   timeline_.history.longest_delay = Network::longest_delay;
   timeline_.history.poll_interval = plan.waiting == Waiting::polled ? plan.poll_interval : milliseconds::zero();
