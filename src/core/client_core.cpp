@@ -239,6 +239,7 @@ void ClientCore::release_without_waiting(HoldRecord& hold) noexcept {
 }
 
 void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCallback<Released> callback) {
+  check_open();
   inside([&] {
     auto expectation = std::make_unique<spi::Expectation>(monitor_, spi::Expectation::Of::user);
     auto told = [this, hold, callback = std::move(callback),

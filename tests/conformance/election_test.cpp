@@ -29,6 +29,7 @@ bool somebody_waits(const Client& client, const LockName& name) {
 // EL01, EL11
 TEST_P(ElectionConformance, ExactlyOneOfFiveLeadsInEachOfAHundredRounds) {
   constexpr int rounds = 100;
+  const Client observer = open();
   std::atomic<int> leading = 0;
   std::atomic<int> most = 0;
   std::mutex guard;
