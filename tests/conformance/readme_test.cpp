@@ -56,6 +56,10 @@ TEST(ConformanceReadme, EveryBehaviourHasALine) {
   expect("RM", 10, 1);
   expect("RW", 16, 2);
   expect("S", 14, 2);
+  expect("ML", 10, 1);
+  expect("EL", 16, 2);
+  expect("RG", 11, 1);
+  expect("OP", 10, 1);
 }
 
 TEST(ConformanceReadme, EveryCaseItNamesExists) {
