@@ -27,10 +27,10 @@ class [[nodiscard]] Operation {
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> ended) const noexcept {
         promise_type& promise = ended.promise();
         if (promise.awaiting) return promise.awaiting;
-        Done done = std::move(promise.done);
-        Result result = std::move(*promise.result);
+        Done told = std::move(promise.done);
+        Result outcome = std::move(*promise.result);
         ended.destroy();
-        done(std::move(result));
+        told(std::move(outcome));
         return std::noop_coroutine();
       }
       void await_resume() const noexcept {}
