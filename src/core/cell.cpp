@@ -210,8 +210,9 @@ void Cell::admit_front(Tenure& tenure) {
   const Instant end = spi::saturating_add(engine_.loop().now(), max_hold);
   if (max_hold > Duration::zero() && end != Instant::max()) {
     hold->end_at(end, engine_.loop(), [this, record = hold.get()] {
-      max_hold_is_over(*record);
-      forget_if_idle();
+      Cell& cell = *this;  // the timer goes with the hold, and this function with the timer
+      cell.max_hold_is_over(*record);
+      cell.forget_if_idle();
     });
   }
   hold->extend_until(tenure.claim.valid_until());
