@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,25 +64,23 @@ TEST_P(SemaphoreConformance, NeverMoreThanTheTotalAreInside) {
 // S01
 TEST_P(SharedStoreConformance, NeverMoreThanTheTotalAreInsideInSeveralProcesses) {
   const test::SharedWithChildren<Room> room;
-  std::vector<std::future<bool>> children;
+  std::vector<test::ForkedChild> children;
   for (int number = 0; number < 4; ++number) {
-    children.push_back(std::async(std::launch::async, [&] {
-      return test::succeeds_in_forked_child([&](test::ChildReport&) {
-        Client client(url());
-        std::vector<std::jthread> threads;
-        for (int thread = 0; thread < 4; ++thread) {
-          threads.emplace_back([&] {
-            Semaphore pool(client, "pool", 3);
-            for (int round = 0; round < 10; ++round) {
-              const Hold hold = pool.acquire();
-              room->visit();
-            }
-          });
-        }
-      });
-    }));
+    children.emplace_back([&](test::ChildReport&) {
+      Client client(url());
+      std::vector<std::jthread> threads;
+      for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([&] {
+          Semaphore pool(client, "pool", 3);
+          for (int round = 0; round < 10; ++round) {
+            const Hold hold = pool.acquire();
+            room->visit();
+          }
+        });
+      }
+    });
   }
-  for (auto& child : children) EXPECT_TRUE(child.get());
+  for (auto& child : children) EXPECT_TRUE(child.succeeds());
   EXPECT_EQ(room->most_readers, 3);
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <future>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
@@ -283,17 +282,15 @@ TEST_P(SharedMutexConformance, ReadersMeetEachOtherAndNeverAWriter) {
 // RW07, RW14
 TEST_P(SharedStoreConformance, ReadersMeetEachOtherAndNeverAWriterInSeveralProcesses) {
   const test::SharedWithChildren<Room> room;
-  std::vector<std::future<bool>> children;
+  std::vector<test::ForkedChild> children;
   for (int number = 0; number < 4; ++number) {
-    children.push_back(std::async(std::launch::async, [&, number] {
-      return test::succeeds_in_forked_child([&](test::ChildReport&) {
-        Client client(url());
-        std::jthread other([&] { mix(*room, client, number + 5); });
-        mix(*room, client, number);
-      });
-    }));
+    children.emplace_back([&, number](test::ChildReport&) {
+      Client client(url());
+      std::jthread other([&] { mix(*room, client, number + 5); });
+      mix(*room, client, number);
+    });
   }
-  for (auto& child : children) EXPECT_TRUE(child.get());
+  for (auto& child : children) EXPECT_TRUE(child.succeeds());
   expect_order(*room);
   EXPECT_EQ(room->counter, 80);
 }
