@@ -109,7 +109,8 @@ void Store::advance(Instant now) {
       }
     }
     if (!std::exchange(line.unsettled, true)) unsettled_.push_back(&line);
-    if (rules_.expiry_frees_twice && claim.granted && claim.mode == ClaimMode::permits) line.used -= std::min(line.used, claim.units);
+    if (rules_.expiry_frees_twice && claim.granted && claim.mode == ClaimMode::permits)
+      line.used -= std::min(line.used, claim.units);
     remove(claim);
   }
   for (Line* line : unsettled_) {

@@ -75,7 +75,8 @@ Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client,
   claim.number = rules_.number_on_joining ? next_number(line) : 0;
   claim.identity = request.client;
   if (!request.reason.empty()) claim.with_extras().reason = request.reason;
-  if (request.lock_delay > milliseconds::zero() && !rules_.forgets_lock_delay) claim.with_extras().lock_delay = request.lock_delay;
+  if (request.lock_delay > milliseconds::zero() && !rules_.forgets_lock_delay)
+    claim.with_extras().lock_delay = request.lock_delay;
   claim.units = Line::units_of(request.mode);
   claim.ordinal = line.waiting.empty() ? 0 : line.waiting.back()->ordinal + 1;
   claim.client = client;
