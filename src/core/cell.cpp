@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine.hpp"
+#include "spi/part_name.hpp"
 
 namespace holdfast::core {
 
@@ -35,6 +36,12 @@ bool is_held(const Tenure& tenure, ClaimMode mode) {
   return !tenure.holds.empty() && tenure.claim.terms().mode.kind == mode;
 }
 
+/// The name as the user gave it.
+std::shared_ptr<const LockName> shown_name(const std::shared_ptr<const LockName>& name) {
+  const auto [users, part] = spi::PartName::split(name->text());
+  return part.empty() ? name : std::make_shared<const LockName>(users);
+}
+
 std::uint64_t next_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -55,7 +62,7 @@ void Cell::enter(Request& request) {
   catch_up();
   request.entered_at = engine_.loop().now();
   if (engine_.closing()) {
-    return answer(request, Failure{Errc::closed, "lock '" + name_->text() + "': the client is closed"});
+    return answer(request, Failure{Errc::closed, "lock '" + spi::PartName::shown(*name_) + "': the client is closed"});
   }
   if (auto failure = why_impossible(request)) return answer(request, *std::move(failure));
   if (is_try(request) && in_the_way_of(request)) return answer(request, Failure{Errc::busy});
@@ -74,11 +81,13 @@ std::optional<Failure> Cell::why_impossible(const Request& request) const {
   if (request.options.lease == LeaseKind::fixed && !traits.fixed_leases) what = "fixed leases";
   if (request.options.lock_delay > spi::milliseconds::zero() && !traits.lock_delay) what = "a lock_delay";
   if (what != nullptr) {
-    return Failure{Errc::unsupported, "lock '" + name_->text() + "': " + traits.store + " has not got " + what};
+    return Failure{Errc::unsupported,
+                   "lock '" + spi::PartName::shown(*name_) + "': " + traits.store + " has not got " + what};
   }
   if (request.options.ttl < traits.min_ttl) {
-    return Failure{Errc::unsupported, "lock '" + name_->text() + "': the shortest ttl that " + traits.store +
-                                          " can give is " + std::to_string(traits.min_ttl.count()) + " ms"};
+    return Failure{Errc::unsupported, "lock '" + spi::PartName::shown(*name_) + "': the shortest ttl that " +
+                                          traits.store + " can give is " + std::to_string(traits.min_ttl.count()) +
+                                          " ms"};
   }
   return std::nullopt;
 }
@@ -169,7 +178,8 @@ void Cell::request_timer_due(Request& request) {
   const Instant now = engine_.loop().now();
   if (now >= request.deadline) return cancel(request, why_not_in_time(request));
   if (!engine_.contacted()) {
-    return cancel(request, Failure{why_no_answer(), "lock '" + name_->text() + "': no contact with the store within " +
+    return cancel(request, Failure{why_no_answer(), "lock '" + spi::PartName::shown(*name_) +
+                                                        "': no contact with the store within " +
                                                         "the connect_timeout; " + last_failure().detail});
   }
   if (request.deadline != Instant::max()) request.timer->set(request.deadline);
@@ -193,7 +203,8 @@ Failure Cell::why_not_in_time(const Request& request) const {
     store_knows = tenure->claim.last_answer_at() >= request.entered_at;
   }
   if (store_knows) return Failure{Errc::timed_out};
-  return {why_no_answer(), "lock '" + name_->text() + "': the store did not answer in time; " + last_failure().detail};
+  return {why_no_answer(),
+          "lock '" + spi::PartName::shown(*name_) + "': the store did not answer in time; " + last_failure().detail};
 }
 
 // --- holds ----------------------------------------------------------------------------------------------------------
@@ -205,7 +216,7 @@ void Cell::admit_front(Tenure& tenure) {
   const std::uint64_t turn = exclusive ? tenure.turns : tenure.writers_turn;
   const bool has_turns = engine_.options().local_turns > 0;
   const Token token(has_turns ? tenure.claim.number() << 8U | turn : tenure.claim.number());
-  auto hold = std::make_shared<HoldRecord>(tenure, name_, token, first.mode);
+  auto hold = std::make_shared<HoldRecord>(tenure, shown_name(name_), token, first.mode);
   const Duration max_hold = detail::saturated(first.options.max_hold);
   const Instant end = spi::saturating_add(engine_.loop().now(), max_hold);
   if (max_hold > Duration::zero() && end != Instant::max()) {
@@ -306,7 +317,7 @@ void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) 
   catch_up(hold);
   if (hold.tenure() != nullptr) return hold.tenure()->claim.extend(length, std::move(done));
   engine_.loop().defer([done = std::move(done), name = name_]() mutable {
-    done(Failure{Errc::lost, "lock '" + name->text() + "' was lost; it cannot be extended"});
+    done(Failure{Errc::lost, "lock '" + spi::PartName::shown(*name) + "' was lost; it cannot be extended"});
   });
 }
 
@@ -314,9 +325,9 @@ void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
   catch_up(hold);
   std::optional<Failure> refusal;
   if (hold.tenure() == nullptr) {
-    refusal = Failure{Errc::lost, "lock '" + name_->text() + "' was lost; it cannot be downgraded"};
+    refusal = Failure{Errc::lost, "lock '" + spi::PartName::shown(*name_) + "' was lost; it cannot be downgraded"};
   } else if (hold.mode() == ClaimMode::permits) {
-    refusal = Failure{Errc::invalid_argument, "permits of '" + name_->text() + "' cannot be shared"};
+    refusal = Failure{Errc::invalid_argument, "permits of '" + spi::PartName::shown(*name_) + "' cannot be shared"};
   } else if (!engine_.traits().shared) {
     refusal = Failure{Errc::unsupported, engine_.traits().store + " has not got shared locks"};
   }
@@ -337,7 +348,7 @@ void Cell::lose(HoldRecord& hold, const std::string& why) {
   const auto lost = tenure.holds.remove(hold);
   tenure.stays_closed = tenure.claim.terms().lock_delay > spi::milliseconds::zero();
   ++engine_.counters().lost;
-  engine_.user().log(LogLevel::warning, "lock '" + name_->text() + "' was lost: " + why);
+  engine_.user().log(LogLevel::warning, "lock '" + spi::PartName::shown(*name_) + "' was lost: " + why);
   lost->end(HoldState::lost, engine_.user());
 }
 
@@ -464,7 +475,7 @@ void Cell::check(spi::ClaimId id) {
 // --- the end --------------------------------------------------------------------------------------------------------
 
 void Cell::close() {
-  answer_all(Failure{Errc::closed, "lock '" + name_->text() + "': the client is closed"});
+  answer_all(Failure{Errc::closed, "lock '" + spi::PartName::shown(*name_) + "': the client is closed"});
   unseek();
   for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
     const bool was_held = !tenure->holds.empty();

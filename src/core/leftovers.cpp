@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "spi/part_name.hpp"
 
 namespace holdfast::core {
 
@@ -113,7 +114,7 @@ void Leftovers::timer_due() {
     Entry& entry = entries_[i];
     if (!entry.under_way && !entry.covered && now >= entry.until) {
       if (entry.report) {
-        engine_.user().report(Errc::in_doubt, "the release of lock '" + name_.text() +
+        engine_.user().report(Errc::in_doubt, "the release of lock '" + spi::PartName::shown(name_) +
                                                   "' was never confirmed; its lease has ended by now");
       }
       erase(entry);

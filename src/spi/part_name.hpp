@@ -29,6 +29,9 @@ struct PartName {
     return name;
   }
 
+  /// For people, who know nothing of parts.
+  static std::string shown(const LockName& name) { return std::string(split(name.text()).name); }
+
   /// What a stored name consists of; the part is empty if it is a user's name.
   struct Split {
     std::string_view name;

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string>
 
+#include "spi/part_name.hpp"
+
 namespace holdfast::spi {
 namespace {
 
@@ -30,18 +32,19 @@ std::optional<Failure> why_invalid(const ClaimRequest& request) {
 }
 
 Failure different_total(const ClaimRequest& request, std::uint32_t total) {
-  return invalid("'" + request.name.text() + "' has " + std::to_string(total) +
+  return invalid("'" + PartName::shown(request.name) + "' has " + std::to_string(total) +
                  " permits while others hold or wait for them, not " + std::to_string(request.mode.limit) +
                  ": use the same total everywhere, or wait until all have let go");
 }
 
 std::optional<Failure> why_invalid_total(const LockName& name, std::uint32_t total) {
   if (total > 0) return std::nullopt;
-  return invalid("'" + name.text() + "' cannot have 0 permits: nobody could ever take one");
+  return invalid("'" + PartName::shown(name) + "' cannot have 0 permits: nobody could ever take one");
 }
 
 Failure cannot_downgrade_permits(const LockName& name) {
-  return invalid("cannot make permits of '" + name.text() + "' shared: only an exclusive claim can be downgraded");
+  return invalid("cannot make permits of '" + PartName::shown(name) +
+                 "' shared: only an exclusive claim can be downgraded");
 }
 
 std::optional<Failure> why_too_large(std::size_t bytes, std::size_t max_bytes) {
