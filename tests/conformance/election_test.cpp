@@ -314,6 +314,7 @@ TEST_P(ElectionConformance, IsListedAsAnElectionWithItsName) {
   Client client = open({.label = "billing"});
   Election election(client, "jobs/scheduler", {.reason = "nightly"});
   const Token term = election.campaign("leads");
+  EXPECT_EQ(election.hold()->name(), LockName("jobs/scheduler"));
   const auto all = client.list("jobs/");
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].name, "jobs/scheduler");
