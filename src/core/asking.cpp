@@ -41,6 +41,7 @@ Operation<std::int64_t> add(Caller& caller, LockName name, std::int64_t amount) 
 
 Operation<Nothing> nap_until_changed(Caller& caller, LockName name, std::uint64_t seen, Instant instant) {
   constexpr auto pause_after_failure = std::chrono::milliseconds(100);
+  constexpr auto looks_again_after = std::chrono::seconds(2);  // a watch is a hint, and hints may be lost
   if (caller.interrupted()) co_return Nothing{};
   // The watch may be answered long after the nap, and then wakes nobody.
   const auto stays = std::make_shared<const LockName>(std::move(name));
@@ -51,7 +52,7 @@ Operation<Nothing> nap_until_changed(Caller& caller, LockName name, std::uint64_
                                                 *failed = !answer.ok();
                                                 wake();
                                               });
-  co_await caller.nap_until(instant);
+  co_await caller.nap_until(std::min(instant, loop.now() + looks_again_after));
   if (*failed && !caller.interrupted()) co_await caller.nap_until(std::min(instant, loop.now() + pause_after_failure));
   co_return Nothing{};
 }

@@ -154,13 +154,13 @@ void Cell::answer_all(const Failure& why) {
   while (!line_.empty()) answer(line_.front(), why);
 }
 
-/// Those who will not wait for others learn that they would have to.
-void Cell::answer_waiting_tries(const Claim::Terms& terms) {
+/// Those who will not wait, wherever they stand.
+void Cell::answer_tries(const Failure& why) {
   if (tries_waiting_ == 0) return;
   Request* next = nullptr;
-  for (Request* request = &line_.front(); request != nullptr; request = next) {
+  for (Request* request = line_.first(); request != nullptr; request = next) {
     next = line_.next(*request);
-    if (is_try(*request) && terms_of(*request) == terms) answer(*request, Failure{Errc::busy});
+    if (is_try(*request)) answer(*request, why);
   }
 }
 
@@ -409,14 +409,13 @@ void Cell::claim_granted(Tenure& tenure) {
 }
 
 void Cell::claim_refused(Tenure& tenure) {
-  const Claim::Terms refused = tenure.claim.terms();
   if (sought_ == &tenure) sought_ = nullptr;
-  answer_waiting_tries(refused);
+  answer_tries(Failure{Errc::busy});
   pump();
 }
 
 void Cell::claim_changed(Tenure& tenure) {
-  if (tenure.claim.phase() == Phase::waiting) return answer_waiting_tries(tenure.claim.terms());
+  if (tenure.claim.phase() == Phase::waiting) return answer_tries(Failure{Errc::busy});
   const bool had_holds = !tenure.holds.empty();
   HoldRecord* next = nullptr;
   for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = next) {
@@ -454,8 +453,9 @@ void Cell::claim_failed(Tenure& tenure, const Failure& failure) {
     }
     return pump();
   }
-  const bool will_not_wait = !line_.empty() && is_try(line_.front());
-  if (will_not_wait && engine_.contacted()) cancel(line_.front(), failure);
+  if (!engine_.contacted()) return;
+  answer_tries(failure);
+  pump();
 }
 
 /// Must be the last thing a function does, as with forget_if_idle().

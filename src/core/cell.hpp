@@ -95,7 +95,7 @@ class Cell {
   Tenure* shared_tenure_for(const Request& request) const;
   void admit_front(Tenure& tenure);
   void absorb_older_readers(Tenure& tenure);
-  void answer_waiting_tries(const Claim::Terms& terms);
+  void answer_tries(const spi::Failure& why);
 
   void lose(HoldRecord& hold, const std::string& why);
   void lose_all(Tenure& tenure, const std::string& why);

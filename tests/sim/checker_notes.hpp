@@ -97,6 +97,7 @@ class Checker {
     bool confirmed = false;  ///< a release was answered
     bool over = false;       ///< the client knows that it is not in the store
     bool granted = false;
+    bool unclean = false;  ///< a hold on it was lost, with a lock delay: giving the rest back does not open the name
 
     bool must_be_gone() const { return released && confirmed; }
     bool abandoned() const { return given_back || over; }

@@ -47,6 +47,7 @@ void Checker::read_turn(const Event& event) {
         if (hold->lock_delay > Duration::zero() && hold->claim != nobody) {
           block(event.name, opens(claim(hold->claim)));
           claim(hold->claim).over = true;  // not given back, and not looked after any more
+          claim(hold->claim).unclean = true;
         }
       }
       return hold_ended(event);
@@ -56,6 +57,10 @@ void Checker::read_turn(const Event& event) {
       if (const Hold* hold = this->hold(event); hold != nullptr && hold->lost_at != never) {
         turn(event).too_late = true;
         return;
+      }
+      if (const Hold* hold = this->hold(event); hold != nullptr && hold->claim != nobody) {
+        const ClaimNotes& its_claim = claim(hold->claim);
+        if (its_claim.unclean) block(event.name, opens(its_claim));
       }
       return hold_ended(event);
     case What::extends:

@@ -1,5 +1,6 @@
 #include "core/operations/election.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct Publications {
   std::uint64_t version = 0;
 
   const Publication* newest() const { return list.empty() ? nullptr : &list.back(); }
+  std::uint64_t last_sequence() const { return list.empty() ? 0 : list.back().sequence; }
+  bool has_since(std::uint64_t sequence, const Leader& leader) const {
+    return std::ranges::any_of(list,
+                               [&](const Publication& one) { return one.sequence > sequence && one.leader == leader; });
+  }
 };
 
 LockName lock_of(const LockName& name) { return spi::PartName::of(name, election_part); }
@@ -97,6 +103,7 @@ Operation<std::uint64_t> leading_number(Caller& caller, LockName lock, Persisten
 Operation<Nothing> publish(Caller& caller, LockName name, std::shared_ptr<HoldRecord> leadership, std::string value) {
   const Failure lost{Errc::lost, "it does not lead any more"};
   Engine& engine = caller.engine();
+  std::optional<std::uint64_t> before;  // what had been published when this began
   for (;;) {
     if (leadership->tenure() == nullptr) co_return lost;
     if (caller.interrupted()) co_return *caller.interrupted();
@@ -108,7 +115,9 @@ Operation<Nothing> publish(Caller& caller, LockName name, std::shared_ptr<HoldRe
       const Leader mine{value, leadership->token};
       if (newest != nullptr && newest->leader.term > mine.term) co_return lost;
       if (newest != nullptr && newest->leader == mine) co_return Nothing{};
-      const std::uint64_t sequence = newest == nullptr ? 1 : newest->sequence + 1;
+      if (!before) before = now.value().last_sequence();
+      if (now.value().has_since(*before, mine)) co_return Nothing{};  // it was in doubt, and was written
+      const std::uint64_t sequence = now.value().last_sequence() + 1;
       const std::uint64_t version = now.value().version;
       std::string text = with(std::move(now.value()), {sequence, number, mine}, engine.traits().max_value_bytes);
       spi::Result<spi::Registers::WriteAnswer> answer =

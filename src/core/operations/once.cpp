@@ -120,28 +120,37 @@ Operation<Nothing> rewrite(Caller& caller, LockName name, std::shared_ptr<HoldRe
   }
 }
 
+/// Decides and writes in one step of the store's. Written in any case: what an earlier run, which has lost the lock
+/// since, may have under way then fails; and if it came first, it is decided anew.
 Operation<std::optional<BegunRun>> begin_with_lock(Caller& caller, std::shared_ptr<HoldRecord> lock,
                                                    milliseconds period, milliseconds at_least) {
   const LockName name = *lock->name;
-  spi::Result<Memory> memory = co_await remembered(caller, name, Persistence::for_ever);
-  if (!memory.ok()) co_return std::move(memory.failure());
-  spi::Result<WallTime> now = co_await time_of_day(caller, Persistence::for_ever);
-  if (!now.ok()) co_return std::move(now.failure());
+  for (;;) {
+    spi::Result<Memory> memory = co_await remembered(caller, name, Persistence::for_ever);
+    if (!memory.ok()) co_return std::move(memory.failure());
+    Memory& known = memory.value();
+    if (lock->tenure() == nullptr || known.writer > lock->token) {
+      co_return Failure{Errc::lost, "the lock was lost before the run could begin"};
+    }
+    if (known.writer == lock->token) {  // it was in doubt, and was written
+      co_return std::optional<BegunRun>({lock, known.last_start});
+    }
+    spi::Result<WallTime> now = co_await time_of_day(caller, Persistence::for_ever);
+    if (!now.ok()) co_return std::move(now.failure());
+    const bool done = known.success && now.value() < known.success->started + period - slack_of(period);
+    if (done || now.value() < known.closed_until) co_return std::optional<BegunRun>();
 
-  const std::optional<LastRun>& success = memory.value().success;
-  const bool done = success && now.value() < success->started + period - slack_of(period);
-  if (done || now.value() < memory.value().closed_until) co_return std::optional<BegunRun>();
-
-  const WallTime started = std::max(now.value(), memory.value().last_start);
-  if (at_least > milliseconds::zero()) {
-    auto close = [=](Memory& changed) {
-      changed.last_start = started;
-      changed.closed_until = started + at_least;
-    };
-    spi::Result<Nothing> closed = co_await rewrite(caller, name, lock, close);
-    if (!closed.ok()) co_return std::move(closed.failure());
+    const WallTime started = std::max(now.value(), known.last_start);
+    known.last_start = started;
+    if (at_least > milliseconds::zero()) known.closed_until = started + at_least;
+    known.writer = lock->token;
+    spi::Result<spi::Registers::WriteAnswer> answer =
+        co_await write_if(caller, register_of(name), known.version, to_text(known));
+    if (answer.ok() && answer.value().written) co_return std::optional<BegunRun>({lock, started});
+    if (!answer.ok() && !spi::is_retryable(answer.failure().code)) co_return std::move(answer.failure());
+    if (auto why = caller.why_end()) co_return *std::move(why);
+    if (!answer.ok()) co_await caller.nap_for(pause_after_failure);
   }
-  co_return std::optional<BegunRun>({lock, started});
 }
 
 }  // namespace
