@@ -59,8 +59,9 @@ void Checker::read_turn(const Event& event) {
         return;
       }
       if (const Hold* hold = this->hold(event); hold != nullptr && hold->claim != nobody) {
-        const ClaimNotes& its_claim = claim(hold->claim);
+        ClaimNotes& its_claim = claim(hold->claim);
         if (its_claim.unclean) block(event.name, opens(its_claim));
+        its_claim.over = its_claim.over || its_claim.unclean;  // a renewal may be under way
       }
       return hold_ended(event);
     case What::extends:
