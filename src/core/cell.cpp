@@ -478,10 +478,9 @@ void Cell::close() {
   answer_all(Failure{Errc::closed, "lock '" + spi::PartName::shown(*name_) + "': the client is closed"});
   unseek();
   for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    const bool was_held = !tenure->holds.empty();
     lose_all(*tenure, "the client is closed");
-    const bool stays_closed = was_held && tenure->claim.terms().lock_delay > spi::milliseconds::zero();
-    if (tenure->claim.phase() != Phase::none) stays_closed ? tenure->claim.let_expire() : tenure->claim.leave();
+    if (tenure->claim.phase() == Phase::none) continue;
+    tenure->stays_closed ? tenure->claim.let_expire() : tenure->claim.leave();
   }
   closing_ = true;
   forget_if_idle();

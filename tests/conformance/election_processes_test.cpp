@@ -38,11 +38,11 @@ TEST_P(SharedStoreConformance, ExactlyOneProcessLeads) {
 
 // EL03
 TEST_P(SharedStoreConformance, AKilledLeaderIsReplaced) {
-  ForkedChild leader([&](ChildReport&) {
+  ForkedChild leader([&](ChildReport& report) {
     Client client(url());
     Election election(client, "scheduler", {.ttl = short_ttl()});
     election.campaign("dies");
-    std::this_thread::sleep_for(60s);
+    report.wait_to_be_killed();
   });
   Client client = open();
   Election election(client, "scheduler");
@@ -57,11 +57,11 @@ TEST_P(SharedStoreConformance, AKilledLeaderIsReplaced) {
 
 // EL03: nobody leads when the lease of a killed leader has ended.
 TEST_P(SharedStoreConformance, AKilledLeaderLeadsNoLongerThanItsLease) {
-  ForkedChild leader([&](ChildReport&) {
+  ForkedChild leader([&](ChildReport& report) {
     Client client(url());
     Election election(client, "scheduler", {.ttl = short_ttl()});
     election.campaign("dies");
-    std::this_thread::sleep_for(60s);
+    report.wait_to_be_killed();
   });
   Client client = open();
   Election election(client, "scheduler");

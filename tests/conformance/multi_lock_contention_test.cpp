@@ -132,11 +132,11 @@ TEST_P(SharedStoreConformance, MultiLocksOfOppositeOrderCountInSeveralProcesses)
 
 // ML7, with a process: all locks of one who dies come free.
 TEST_P(SharedStoreConformance, TheLocksOfAKilledMultiHoldComeFree) {
-  ForkedChild holder([&](ChildReport&) {
+  ForkedChild holder([&](ChildReport& report) {
     Client client(url());
     const MultiHold hold = MultiLock(client, {"a", "b"}, {.ttl = short_ttl()}).acquire();
     Register(client, "held").set("yes");
-    std::this_thread::sleep_for(60s);
+    report.wait_to_be_killed();
   });
   Client client = open();
   ASSERT_TRUE(Register(client, "held").wait_for_change_for(0, test::patience));

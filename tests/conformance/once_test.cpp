@@ -104,12 +104,12 @@ TEST_P(OnceConformance, AJobThatFailedMayBeTriedAgainAtOnce) {
 
 // OP9, OP3
 TEST_P(SharedStoreConformance, AJobWhoseProcessWasKilledIsTriedAgain) {
-  ForkedChild runner([&](ChildReport&) {
+  ForkedChild runner([&](ChildReport& report) {
     Client client(url());
     Once once(client, "hourly", long_period, {.lock = {.ttl = short_ttl()}});
     const auto run = once.begin();
     Register(client, "begun").set("yes");
-    std::this_thread::sleep_for(60s);
+    report.wait_to_be_killed();
   });
   Client client = open();
   ASSERT_TRUE(Register(client, "begun").wait_for_change_for(0, test::patience));

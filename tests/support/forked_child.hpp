@@ -22,6 +22,11 @@ class ChildReport {
   }
   bool failed() const { return failed_; }
 
+  /// For a child that the test kills: does not return.
+  [[noreturn]] void wait_to_be_killed() const {
+    while (true) pause();
+  }
+
  private:
   bool failed_ = false;
 };
