@@ -11,36 +11,11 @@
 
 namespace holdfast::core {
 
-using spi::Duration;
 using spi::Failure;
 using spi::Instant;
-using spi::WhenBusy;
 using Phase = Claim::Phase;
 
 namespace {
-
-Claim::Terms terms_of(const Request& request) {
-  return {.ttl = request.options.ttl,
-          .lock_delay = request.options.lock_delay,
-          .mode = request.mode,
-          .kind = request.options.lease};
-}
-
-bool is_exclusive(const Request& request) { return request.mode.kind == ClaimMode::exclusive; }
-bool is_shared(const Request& request) { return request.mode.kind == ClaimMode::shared; }
-bool is_try(const Request& request) { return request.when_busy == WhenBusy::refuse; }
-
-bool suits(const Tenure& tenure, const Request& request) { return tenure.claim.terms() == terms_of(request); }
-
-bool is_held(const Tenure& tenure, ClaimMode mode) {
-  return !tenure.holds.empty() && tenure.claim.terms().mode.kind == mode;
-}
-
-/// The name as the user gave it.
-std::shared_ptr<const LockName> shown_name(const std::shared_ptr<const LockName>& name) {
-  const auto [users, part] = spi::PartName::split(name->text());
-  return part.empty() ? name : std::make_shared<const LockName>(users);
-}
 
 std::uint64_t next_serial() {
   static std::atomic<std::uint64_t> last{0};
@@ -56,19 +31,21 @@ Cell::~Cell() {
   while (!tenures_.empty()) dispose_of(tenures_.front());
 }
 
+std::string Cell::called() const { return "lock '" + spi::PartName::shown(*name_) + "'"; }
+
 // --- the line -------------------------------------------------------------------------------------------------------
 
 void Cell::enter(Request& request) {
   catch_up();
   request.entered_at = engine_.loop().now();
   if (engine_.closing()) {
-    return answer(request, Failure{Errc::closed, "lock '" + spi::PartName::shown(*name_) + "': the client is closed"});
+    return answer(request, Failure{Errc::closed, called() + ": the client is closed"});
   }
   if (auto failure = why_impossible(request)) return answer(request, *std::move(failure));
-  if (is_try(request) && in_the_way_of(request)) return answer(request, Failure{Errc::busy});
+  if (request.is_try() && in_the_way_of(request)) return answer(request, Failure{Errc::busy});
   line_.push_back(request);
-  if (is_exclusive(request)) ++exclusive_waiting_;
-  if (is_try(request)) ++tries_waiting_;
+  if (request.exclusive()) ++exclusive_waiting_;
+  if (request.is_try()) ++tries_waiting_;
   set_request_timer(request);
   pump();
 }
@@ -76,30 +53,28 @@ void Cell::enter(Request& request) {
 std::optional<Failure> Cell::why_impossible(const Request& request) const {
   const StoreTraits& traits = engine_.traits();
   const char* what = nullptr;
-  if (is_shared(request) && !traits.shared) what = "shared locks";
+  if (request.shared() && !traits.shared) what = "shared locks";
   if (request.mode.kind == ClaimMode::permits && !traits.permits) what = "semaphores";
   if (request.options.lease == LeaseKind::fixed && !traits.fixed_leases) what = "fixed leases";
   if (request.options.lock_delay > spi::milliseconds::zero() && !traits.lock_delay) what = "a lock_delay";
   if (what != nullptr) {
-    return Failure{Errc::unsupported,
-                   "lock '" + spi::PartName::shown(*name_) + "': " + traits.store + " has not got " + what};
+    return Failure{Errc::unsupported, called() + ": " + traits.store + " has not got " + what};
   }
   if (request.options.ttl < traits.min_ttl) {
-    return Failure{Errc::unsupported, "lock '" + spi::PartName::shown(*name_) + "': the shortest ttl that " +
-                                          traits.store + " can give is " + std::to_string(traits.min_ttl.count()) +
-                                          " ms"};
+    return Failure{Errc::unsupported, called() + ": the shortest ttl that " + traits.store + " can give is " +
+                                          std::to_string(traits.min_ttl.count()) + " ms"};
   }
   return std::nullopt;
 }
 
 /// Whether a request that will not wait can be refused without asking the store.
 bool Cell::in_the_way_of(const Request& request) const {
-  if (is_shared(request)) {
+  if (request.shared()) {
     const bool in_line = sought_ != nullptr && sought_->claim.phase() == Phase::waiting;
     return exclusive_waiting_ > 0 || in_line || exclusive_tenure() != nullptr;
   }
   if (!line_.empty()) return true;
-  const bool lock_is_held = is_exclusive(request) && holds() > 0;
+  const bool lock_is_held = request.exclusive() && holds() > 0;
   return lock_is_held;
 }
 
@@ -121,7 +96,7 @@ void Cell::pump() {
   }
   if (line_.empty()) return unseek();
   if (exclusive_tenure() != nullptr) return;  // when it ends, it serves the line
-  if (sought_ != nullptr && suits(*sought_, line_.front())) return;
+  if (sought_ != nullptr && sought_->suits(line_.front())) return;
   seek(sought_ != nullptr ? *sought_ : vacant_tenure());
 }
 
@@ -129,7 +104,7 @@ void Cell::pump() {
 void Cell::seek(Tenure& tenure, Claim::Told told) {
   const Request& first = line_.front();
   sought_ = &tenure;
-  tenure.claim.ask(terms_of(first), first.when_busy, first.options.reason, std::move(told));
+  tenure.claim.ask(first.terms(), first.when_busy, first.options.reason, std::move(told));
 }
 
 /// Nobody waits any more.
@@ -142,8 +117,8 @@ void Cell::unseek() {
 void Cell::answer(Request& request, Request::Answer answer) {
   if (request.listed()) {
     line_.remove(request);
-    if (is_exclusive(request)) --exclusive_waiting_;
-    if (is_try(request)) --tries_waiting_;
+    if (request.exclusive()) --exclusive_waiting_;
+    if (request.is_try()) --tries_waiting_;
   }
   request.timer.reset();
   auto done = std::move(request.done);
@@ -160,7 +135,7 @@ void Cell::answer_tries(const Failure& why) {
   Request* next = nullptr;
   for (Request* request = line_.first(); request != nullptr; request = next) {
     next = line_.next(*request);
-    if (is_try(*request)) answer(*request, why);
+    if (request->is_try()) answer(*request, why);
   }
 }
 
@@ -178,8 +153,7 @@ void Cell::request_timer_due(Request& request) {
   const Instant now = engine_.loop().now();
   if (now >= request.deadline) return cancel(request, why_not_in_time(request));
   if (!engine_.contacted()) {
-    return cancel(request, Failure{why_no_answer(), "lock '" + spi::PartName::shown(*name_) +
-                                                        "': no contact with the store within " +
+    return cancel(request, Failure{why_no_answer(), called() + ": no contact with the store within " +
                                                         "the connect_timeout; " + last_failure().detail});
   }
   if (request.deadline != Instant::max()) request.timer->set(request.deadline);
@@ -203,279 +177,13 @@ Failure Cell::why_not_in_time(const Request& request) const {
     store_knows = tenure->claim.last_answer_at() >= request.entered_at;
   }
   if (store_knows) return Failure{Errc::timed_out};
-  return {why_no_answer(),
-          "lock '" + spi::PartName::shown(*name_) + "': the store did not answer in time; " + last_failure().detail};
-}
-
-// --- holds ----------------------------------------------------------------------------------------------------------
-
-/// The first in line holds on this claim. REQUIRES: it is granted.
-void Cell::admit_front(Tenure& tenure) {
-  Request& first = line_.front();
-  const bool exclusive = is_exclusive(first);
-  const std::uint64_t turn = exclusive ? tenure.turns : tenure.writers_turn;
-  const bool has_turns = engine_.options().local_turns > 0;
-  const Token token(has_turns ? tenure.claim.number() << 8U | turn : tenure.claim.number());
-  auto hold = std::make_shared<HoldRecord>(tenure, shown_name(name_), token, first.mode);
-  const Duration max_hold = detail::saturated(first.options.max_hold);
-  const Instant end = spi::saturating_add(engine_.loop().now(), max_hold);
-  if (max_hold > Duration::zero() && end != Instant::max()) {
-    hold->end_at(end, engine_.loop(), [this, record = hold.get()] {
-      Cell& cell = *this;  // the timer goes with the hold, and this function with the timer
-      cell.max_hold_is_over(*record);
-      cell.forget_if_idle();
-    });
-  }
-  hold->extend_until(tenure.claim.valid_until());
-  tenure.holds.add(hold);
-  answer(first, std::move(hold));
-}
-
-void Cell::release(HoldRecord& hold, Claim::Told told) {
-  catch_up(hold);
-  if (hold.tenure() == nullptr) {
-    if (told) told(Released::not_held);
-    return forget_if_idle();
-  }
-  Tenure& tenure = *hold.tenure();
-  const auto released = tenure.holds.remove(hold);
-  released->end(HoldState::released, engine_.user());
-  if (!tenure.holds.empty()) {
-    if (told) told(Released::released);  // other readers go on
-    return;
-  }
-  const bool ends_here = tenure.stays_closed;
-  pass_on(tenure, std::move(told));
-  if (ends_here) forget_if_idle();
-}
-
-/// REQUIRES: the claim is granted, and nobody holds on it any more.
-void Cell::pass_on(Tenure& tenure, Claim::Told told) {
-  if (tenure.stays_closed) {  // somebody who has lost it may still be at work
-    tenure.claim.let_expire();
-    if (told) told(Released::released);
-    pump();
-  } else if (may_hand_over(tenure)) {
-    ++tenure.turns;
-    ++engine_.counters().local_turns;
-    admit_front(tenure);
-    if (told) told(Released::released);
-  } else if (line_.empty() || sought_ != nullptr) {
-    vacant_ = &tenure;
-    tenure.claim.leave(std::move(told));
-  } else {
-    seek(tenure, std::move(told));
-  }
-}
-
-/// Whether a claim may still serve others here than those for whom it was granted.
-bool Cell::within_bounds(const Tenure& tenure) const {
-  const Claim& claim = tenure.claim;
-  if (claim.phase() != Phase::granted || claim.at_risk() || claim.asked_for()) return false;
-  if (claim.terms().kind == LeaseKind::fixed) return false;
-  const EngineOptions& options = engine_.options();
-  const Instant now = engine_.loop().now();
-  const Duration bound = std::min(Duration(claim.terms().ttl) / options.max_local_share, options.max_local_time);
-  return tenure.turns < options.local_turns && now - tenure.began < bound && now < claim.valid_until();
-}
-
-bool Cell::may_hand_over(const Tenure& tenure) const {
-  if (line_.empty() || !suits(tenure, line_.front()) || !is_exclusive(line_.front())) return false;
-  return within_bounds(tenure);
-}
-
-/// What is held already and can serve a reader, too.
-Tenure* Cell::shared_tenure_for(const Request& request) const {
-  if (!is_shared(request)) return nullptr;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (is_held(*tenure, ClaimMode::shared) && suits(*tenure, request) && within_bounds(*tenure)) return tenure;
-  }
-  return nullptr;
-}
-
-/// Readers whose claim has served its time go on with a newer one: both are held, so there is no gap.
-void Cell::absorb_older_readers(Tenure& newer) {
-  const Claim::Terms& terms = newer.claim.terms();
-  if (terms.mode.kind != ClaimMode::shared || terms.kind == LeaseKind::fixed) return;
-  for (Tenure* older = tenures_.first(); older != nullptr; older = tenures_.next(*older)) {
-    const bool same = older != &newer && older->claim.phase() == Phase::granted && older->claim.terms() == terms;
-    const Instant now = engine_.loop().now();
-    if (!same || older->claim.valid_until() <= now) continue;
-    // Whoever asked for the older one means its readers, and an extended lease must not become shorter.
-    const bool extended = older->claim.valid_until() > spi::saturating_add(now, terms.ttl);
-    if (older->claim.asked_for() || extended) continue;
-    while (HoldRecord* const hold = older->holds.first()) {
-      newer.holds.add(older->holds.remove(*hold));
-      hold->move_to(newer);
-    }
-    older->stays_closed ? older->claim.let_expire() : older->claim.leave();
-  }
-  claim_changed(newer);
-}
-
-void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) {
-  catch_up(hold);
-  if (hold.tenure() != nullptr) return hold.tenure()->claim.extend(length, std::move(done));
-  engine_.loop().defer([done = std::move(done), name = name_]() mutable {
-    done(Failure{Errc::lost, "lock '" + spi::PartName::shown(*name) + "' was lost; it cannot be extended"});
-  });
-}
-
-void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
-  catch_up(hold);
-  std::optional<Failure> refusal;
-  if (hold.tenure() == nullptr) {
-    refusal = Failure{Errc::lost, "lock '" + spi::PartName::shown(*name_) + "' was lost; it cannot be downgraded"};
-  } else if (hold.mode() == ClaimMode::permits) {
-    refusal = Failure{Errc::invalid_argument, "permits of '" + spi::PartName::shown(*name_) + "' cannot be shared"};
-  } else if (!engine_.traits().shared) {
-    refusal = Failure{Errc::unsupported, engine_.traits().store + " has not got shared locks"};
-  }
-  if (refusal || hold.mode() == ClaimMode::shared) {
-    engine_.loop().defer([done = std::move(done), refusal = std::move(refusal)]() mutable {
-      refusal ? done(*std::move(refusal)) : done(spi::Nothing{});
-    });
-    return;
-  }
-  hold.make_shared();
-  hold.tenure()->writers_turn = hold.tenure()->turns;
-  hold.tenure()->claim.downgrade(std::move(done));
-  pump();
-}
-
-void Cell::lose(HoldRecord& hold, const std::string& why) {
-  Tenure& tenure = *hold.tenure();
-  const auto lost = tenure.holds.remove(hold);
-  tenure.stays_closed = tenure.claim.terms().lock_delay > spi::milliseconds::zero();
-  ++engine_.counters().lost;
-  engine_.user().log(LogLevel::warning, "lock '" + spi::PartName::shown(*name_) + "' was lost: " + why);
-  lost->end(HoldState::lost, engine_.user());
-}
-
-void Cell::lose_all(Tenure& tenure, const std::string& why) {
-  while (HoldRecord* const hold = tenure.holds.first()) lose(*hold, why);
-}
-
-void Cell::max_hold_is_over(HoldRecord& hold) {
-  Tenure& tenure = *hold.tenure();
-  lose(hold, "it was held for as long as max_hold allows");
-  if (tenure.holds.empty()) pass_on(tenure, {});
-}
-
-/// After a pause the timers may be late: whatever they are about to say is true already. (Permits stand in nobody's way
-/// here, and there may be many.)
-void Cell::catch_up() {
-  if (kind == LockKind::semaphore) return;
-  for (Tenure *tenure = tenures_.first(), *next = nullptr; tenure != nullptr; tenure = next) {
-    next = tenures_.next(*tenure);
-    if (HoldRecord* const hold = tenure->holds.first()) catch_up(*hold);
-  }
-}
-
-void Cell::catch_up(HoldRecord& hold) {
-  if (hold.tenure() == nullptr) return;
-  const Instant now = engine_.loop().now();
-  Tenure& tenure = *hold.tenure();
-  if (now >= hold.ends_at()) {
-    max_hold_is_over(hold);
-  } else if (now >= tenure.claim.valid_until()) {
-    tenure.claim.catch_up();
-  } else if (hold.seen_lost()) {
-    claim_changed(tenure);
-  }
-}
-
-// --- what becomes of a claim ----------------------------------------------------------------------------------------
-
-void Cell::claim_granted(Tenure& tenure) {
-  if (sought_ == &tenure) sought_ = nullptr;
-  tenure.turns = tenure.writers_turn = 0;
-  tenure.stays_closed = false;
-  tenure.began = engine_.loop().now();
-  ++engine_.counters().grants;
-  if (line_.empty()) return tenure.claim.leave();
-  if (!suits(tenure, line_.front())) return seek(tenure);
-  admit_front(tenure);
-  if (tenure.claim.terms().mode.kind == ClaimMode::exclusive) return;
-  // All readers that stood behind the first enter with it.
-  const bool joined = tenure.claim.terms().mode.kind == ClaimMode::shared && engine_.options().local_turns > 0 &&
-                      tenure.claim.terms().kind == LeaseKind::renewed;
-  while (joined && tenure.claim.phase() == Phase::granted && !line_.empty() && suits(tenure, line_.front())) {
-    ++engine_.counters().local_turns;
-    admit_front(tenure);
-  }
-  absorb_older_readers(tenure);
-  pump();
-}
-
-void Cell::claim_refused(Tenure& tenure) {
-  if (sought_ == &tenure) sought_ = nullptr;
-  answer_tries(Failure{Errc::busy});
-  pump();
-}
-
-void Cell::claim_changed(Tenure& tenure) {
-  if (tenure.claim.phase() == Phase::waiting) return answer_tries(Failure{Errc::busy});
-  const bool had_holds = !tenure.holds.empty();
-  HoldRecord* next = nullptr;
-  for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = next) {
-    next = tenure.holds.next(*hold);
-    if (hold->seen_lost()) {
-      lose(*hold, "its lease ended before it could be renewed");
-      continue;
-    }
-    hold->extend_until(tenure.claim.valid_until());
-    hold->set_at_risk(tenure.claim.at_risk(), engine_.user());
-  }
-  if (had_holds && tenure.holds.empty()) pass_on(tenure, {});
-}
-
-void Cell::claim_lost(Tenure& tenure, const std::string& why) {
-  lose_all(tenure, why);
-  pump();
-}
-
-void Cell::claim_asked_for(Tenure& tenure, const ReleaseRequest& request) {
-  for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = tenure.holds.next(*hold)) {
-    hold->asked_for(request, engine_.user());
-  }
-}
-
-void Cell::claim_failed(Tenure& tenure, const Failure& failure) {
-  last_failure_ = std::make_unique<const Failure>(failure);
-  if (!spi::is_retryable(failure.code)) {
-    const Claim::Terms terms = tenure.claim.terms();
-    if (sought_ == &tenure) sought_ = nullptr;
-    Request* next = nullptr;
-    for (Request* request = line_.first(); request != nullptr; request = next) {
-      next = line_.next(*request);
-      if (terms_of(*request) == terms) answer(*request, failure);
-    }
-    return pump();
-  }
-  if (!engine_.contacted()) return;
-  answer_tries(failure);
-  pump();
-}
-
-/// Must be the last thing a function does, as with forget_if_idle().
-void Cell::claim_idle(Tenure& tenure) {
-  if (tenures_.size() > 1 && tenure.holds.empty() && &tenure != sought_) dispose_of(tenure);
-  forget_if_idle();
-}
-
-void Cell::granted(spi::ClaimId id, const spi::ClaimAnswer& answer) {
-  if (Tenure* const tenure = find(id)) tenure->claim.pushed(id, answer);
-}
-
-void Cell::check(spi::ClaimId id) {
-  if (Tenure* const tenure = find(id)) tenure->claim.check(id);
+  return {why_no_answer(), called() + ": the store did not answer in time; " + last_failure().detail};
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------
 
 void Cell::close() {
-  answer_all(Failure{Errc::closed, "lock '" + spi::PartName::shown(*name_) + "': the client is closed"});
+  answer_all(Failure{Errc::closed, called() + ": the client is closed"});
   unseek();
   for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
     lose_all(*tenure, "the client is closed");
@@ -526,7 +234,7 @@ std::size_t Cell::holds_at_risk() const {
 Tenure* Cell::exclusive_tenure() const {
   if (kind == LockKind::semaphore) return nullptr;
   for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (is_held(*tenure, ClaimMode::exclusive)) return tenure;
+    if (tenure->held_as(ClaimMode::exclusive)) return tenure;
   }
   return nullptr;
 }

@@ -84,6 +84,8 @@ class Cell {
   void claim_idle(Tenure& tenure);
 
  private:
+  /// For messages.
+  std::string called() const;
   std::optional<spi::Failure> why_impossible(const Request& request) const;
   bool in_the_way_of(const Request& request) const;
   void pump();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/claim.hpp"
 #include "core/hold_record.hpp"
 #include "core/intrusive_list.hpp"
 #include "holdfast/options.hpp"
@@ -20,6 +21,15 @@ struct Request : ListNode<Request> {
   Request(const LockOptions& how, spi::WhenBusy busy, spi::Instant until, spi::Callback<void(Answer)> on_answer,
           const spi::Mode& its_mode = {})
       : options(how), mode(its_mode), when_busy(busy), deadline(until), done(std::move(on_answer)) {}
+
+  bool exclusive() const { return mode.kind == ClaimMode::exclusive; }
+  bool shared() const { return mode.kind == ClaimMode::shared; }
+  /// It will not wait.
+  bool is_try() const { return when_busy == spi::WhenBusy::refuse; }
+  /// What it wants of the store.
+  Claim::Terms terms() const {
+    return {.ttl = options.ttl, .lock_delay = options.lock_delay, .mode = mode, .kind = options.lease};
+  }
 
   const LockOptions& options;
   const spi::Mode mode;

@@ -6,6 +6,7 @@
 #include "core/claim.hpp"
 #include "core/hold_list.hpp"
 #include "core/intrusive_list.hpp"
+#include "core/request.hpp"
 
 namespace holdfast::core {
 
@@ -19,6 +20,9 @@ class Tenure final : public ListNode<Tenure>, private Claim::Owner {
   Tenure(Engine& engine, Cell& its_cell);
 
   Cell& cell() const { return cell_; }
+
+  bool suits(const Request& request) const { return claim.terms() == request.terms(); }
+  bool held_as(ClaimMode mode) const { return !holds.empty() && claim.terms().mode.kind == mode; }
 
   Claim claim;
   HoldList holds;
