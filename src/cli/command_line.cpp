@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
@@ -22,10 +23,11 @@ class HelpFormatter : public CLI::Formatter {
     column_width(24);
   }
 
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = "Usage: " + name;
+  std::string make_usage(const CLI::App* app, std::string tool) const override {
+    std::string usage = "Usage: " + tool;
     for (const CLI::Option* operand : app->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
-      usage += operand->get_required() ? " " + operand->get_name() : " [" + operand->get_name() + "]";
+      const std::string name = operand->get_name() + (operand->get_expected_max() > 1 ? "..." : "");
+      usage += operand->get_required() ? " " + name : " [" + name + "]";
     }
     return usage + " [FLAGS]" + ending_ + "\n";
   }
@@ -102,45 +104,111 @@ struct CommandLine::Definition {
   Parameters parameters;
 };
 
-void Parameters::required(std::string_view name, std::string_view help, std::string& value) {
-  app_.add_option(std::string(name), value, std::string(help))->type_name("")->required();
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
 }
 
-void Parameters::optional(std::string_view name, std::string_view help, std::string& value) {
-  app_.add_option(std::string(name), value, std::string(help))->type_name("");
+void check_choice(const std::string& name, const std::vector<std::string>& choices, const std::string& value) {
+  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  throw UsageError(name + ": " + in_quotes(value) + " is none of " + joined(choices, ", "));
+}
+
+CLI::Option* add_operand(CLI::App& app, const Parameter& parameter, std::string& value) {
+  const auto take = [parameter, &value](const std::string& text) {
+    check_choice(parameter.names, parameter.choices, text);
+    value = text;
+  };
+  return app.add_option_function<std::string>(parameter.names, take, parameter.help)->type_name("");
+}
+
+}  // namespace
+
+void Parameters::required(std::string_view name, std::string_view help, std::string& value, Choices choices) {
+  all_.push_back(
+      {.names = std::string(name), .help = std::string(help), .choices = std::move(choices), .required = true});
+  add_operand(app_, all_.back(), value)->required();
+}
+
+void Parameters::optional(std::string_view name, std::string_view help, std::string& value, Choices choices) {
+  all_.push_back({.names = std::string(name), .help = std::string(help), .choices = std::move(choices)});
+  add_operand(app_, all_.back(), value);
+}
+
+void Parameters::rest(std::string_view name, std::string_view help, std::vector<std::string>& values) {
+  all_.push_back({.names = std::string(name), .help = std::string(help), .repeated = true});
+  app_.add_option(all_.back().names, values, all_.back().help)->type_name("");
 }
 
 void Parameters::flag(std::string_view flags, std::string_view help, bool& value) {
-  app_.add_flag(std::string(flags), value, std::string(help));
+  all_.push_back({.kind = Parameter::Kind::flag, .names = std::string(flags), .help = std::string(help)});
+  app_.add_flag(all_.back().names, value, all_.back().help);
 }
 
-void Parameters::value(std::string_view flags, std::string_view placeholder, std::string_view help,
-                       const std::function<void(const std::string&)>& take) {
-  app_.add_option_function(std::string(flags), take, std::string(help))->type_name(std::string(placeholder));
+void Parameters::value(Parameter parameter, const std::function<void(const std::string&)>& take) {
+  parameter.kind = Parameter::Kind::value;
+  all_.push_back(std::move(parameter));
+  const Parameter& added = all_.back();
+  app_.add_option_function(added.names, take, added.help)->type_name(added.placeholder);
 }
 
 void Parameters::text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value) {
-  this->value(flags, placeholder, help, [&value](const std::string& text) { value = text; });
+  this->value({.names = std::string(flags), .placeholder = std::string(placeholder), .help = std::string(help)},
+              [&value](const std::string& text) { value = text; });
+}
+
+void Parameters::choice(std::string_view flag, Choices choices, std::string_view help, std::string& value) {
+  const std::string placeholder = joined(choices, "|");
+  const auto take = [name = std::string(flag), choices, &value](const std::string& text) {
+    check_choice(name, choices, text);
+    value = text;
+  };
+  this->value({.names = std::string(flag), .placeholder = placeholder, .help = std::string(help), .choices = choices},
+              take);
 }
 
 void Parameters::duration(std::string_view flag, std::string_view help,
                           std::optional<std::chrono::milliseconds>& value) {
-  this->value(flag, "DUR", help, [name = std::string(flag), &value](const std::string& text) {
-    try {
-      value = parse_duration(text);
-    } catch (const UsageError& error) {
-      throw UsageError(name + ": " + error.what());
-    }
-  });
+  this->value({.names = std::string(flag), .placeholder = "DUR", .help = std::string(help)},
+              [name = std::string(flag), &value](const std::string& text) {
+                try {
+                  value = parse_duration(text);
+                } catch (const UsageError& error) {
+                  throw UsageError(name + ": " + error.what());
+                }
+              });
+}
+
+void Parameters::number(std::string_view flag, std::string_view help, int least, int most, std::optional<int>& value) {
+  this->value({.names = std::string(flag), .placeholder = "N", .help = std::string(help)},
+              [=, name = std::string(flag), &value](const std::string& text) {
+                int parsed = 0;
+                const char* const end = text.data() + text.size();
+                const auto [rest, error] = std::from_chars(text.data(), end, parsed);
+                if (error != std::errc() || rest != end || parsed < least || parsed > most) {
+                  throw UsageError(name + ": " + in_quotes(text) + " is not a whole number from " +
+                                   std::to_string(least) + " to " + std::to_string(most));
+                }
+                value = parsed;
+              });
 }
 
 void Parameters::exclusive(std::string_view flag, std::string_view other) {
   app_.get_option(std::string(flag))->excludes(app_.get_option(std::string(other)));
 }
 
-void Parameters::url(std::optional<std::string>& value) {
-  this->value("-u,--url", "URL", "the store; else $HOLDFAST_URL, else this user's embedded store",
-              [&value](const std::string& text) { value = text; });
+void Parameters::store(StoreFlags& flags) {
+  value({.names = "-u,--url",
+         .placeholder = "URL",
+         .help = "the store; else $HOLDFAST_URL, else this user's embedded store"},
+        [&flags](const std::string& text) { flags.url = text; });
+  value({.names = "--password-file",
+         .placeholder = "FILE",
+         .help = "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD"},
+        [&flags](const std::string& text) { flags.password_file = text; });
 }
 
 void Parameters::command(std::vector<std::string>& words) {
@@ -175,6 +243,15 @@ std::string CommandLine::help(std::string_view name) const {
     text += line + std::string(definition->entry.summary) + "\n";
   }
   return text + "\n'holdfast help SUBCOMMAND' says more, with examples.\n";
+}
+
+std::vector<CommandLine::Description> CommandLine::descriptions() const {
+  std::vector<Description> all;
+  for (const auto& definition : definitions_) {
+    const Parameters& parameters = definition->parameters;
+    all.push_back({definition->entry, parameters.all(), parameters.command_words() != nullptr});
+  }
+  return all;
 }
 
 Command* CommandLine::parse(std::vector<std::string> arguments) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/store.hpp"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the parsing library's
 class App;
@@ -16,33 +17,55 @@ class App;
 
 namespace holdfast::cli {
 
+/// One thing that a subcommand takes, as help, man page and completions show it.
+struct Parameter {
+  enum class Kind { operand, flag, value };
+
+  Kind kind = Kind::operand;
+  std::string names = {};        ///< `--long` or `-s,--long`; of an operand, what it is called: `NAME`
+  std::string placeholder = {};  ///< of a value: `DUR`
+  std::string help = {};
+  std::vector<std::string> choices = {};  ///< if it takes only these
+  bool required = false;
+  bool repeated = false;  ///< an operand that stands for any number of words
+};
+
 /// What a subcommand takes on its command line. Keeps the parsing library, which is slow to compile, in one file.
 /// References must stay valid until the command line was parsed.
 class Parameters {
  public:
+  using Choices = std::vector<std::string>;
+
   explicit Parameters(CLI::App& app) : app_(app) {}
 
-  void required(std::string_view name, std::string_view help, std::string& value);
-  void optional(std::string_view name, std::string_view help, std::string& value);
+  void required(std::string_view name, std::string_view help, std::string& value, Choices choices = {});
+  void optional(std::string_view name, std::string_view help, std::string& value, Choices choices = {});
+  /// All operands behind the others.
+  void rest(std::string_view name, std::string_view help, std::vector<std::string>& values);
   /// `flags` is `--long`, or `-s,--long`.
   void flag(std::string_view flags, std::string_view help, bool& value);
   void text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value);
+  void choice(std::string_view flag, Choices choices, std::string_view help, std::string& value);
   void duration(std::string_view flag, std::string_view help, std::optional<std::chrono::milliseconds>& value);
+  /// A whole number from `least` to `most`.
+  void number(std::string_view flag, std::string_view help, int least, int most, std::optional<int>& value);
   /// Two flags that cannot be given together.
   void exclusive(std::string_view flag, std::string_view other);
-  /// `-u,--url URL`, for every subcommand that uses a store.
-  void url(std::optional<std::string>& value);
+  /// `-u,--url URL` and `--password-file FILE`, for every subcommand that uses a store.
+  void store(StoreFlags& flags);
   /// `-- CMD [ARG...]`: everything behind the first `--`, untouched. At least one word is required.
   void command(std::vector<std::string>& words);
 
   /// Where command() wants the words behind `--`; null if it was not called.
   std::vector<std::string>* command_words() const { return words_; }
+  /// All of them, in the order in which they were defined.
+  const std::vector<Parameter>& all() const { return all_; }
 
  private:
-  void value(std::string_view flags, std::string_view placeholder, std::string_view help,
-             const std::function<void(const std::string&)>& take);
+  void value(Parameter parameter, const std::function<void(const std::string&)>& take);
 
   CLI::App& app_;
+  std::vector<Parameter> all_;
   std::vector<std::string>* words_ = nullptr;
 };
 
@@ -60,6 +83,15 @@ class CommandLine {
 
   /// The help of one subcommand, or of the tool when `name` is empty. Throws UsageError for an unknown name.
   std::string help(std::string_view name) const;
+
+  /// A subcommand and all that it takes, for the man page and for completions.
+  struct Description {
+    const CommandEntry& entry;
+    const std::vector<Parameter>& parameters;
+    bool takes_command;
+  };
+  /// All of them, in the order of the help. Valid as long as *this.
+  std::vector<Description> descriptions() const;
 
  private:
   struct Definition;

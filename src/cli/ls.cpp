@@ -37,12 +37,11 @@ class List : public Command {
   void define(Parameters& parameters) override {
     parameters.optional("PREFIX", "only locks whose names begin with this", prefix_);
     parameters.flag("--json", "print a JSON array of locks", json_);
-    parameters.url(url_);
+    parameters.store(store_);
   }
 
   int execute() override {
-    const Store store = choose_store(url_);
-    prepare(store);
+    const Store store = choose_store(store_);
     const std::vector<LockStatus> locks = Client(store.url).list(prefix_);
     tell_if_default(store);
     if (json_) {
@@ -58,7 +57,7 @@ class List : public Command {
  private:
   std::string prefix_;
   bool json_ = false;
-  std::optional<std::string> url_;
+  StoreFlags store_;
 };
 
 }  // namespace

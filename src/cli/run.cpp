@@ -50,7 +50,7 @@ class Run : public Command {
     parameters.exclusive("--try", "--wait");
     parameters.duration("--ttl", "the lease, kept alive while CMD runs (default: 10s)", ttl_);
     parameters.text("--reason", "TEXT", "why; shown by ls and show", reason_);
-    parameters.url(url_);
+    parameters.store(store_);
     parameters.command(command_);
   }
 
@@ -58,8 +58,7 @@ class Run : public Command {
     const LockName name(name_);
     const milliseconds ttl = ttl_.value_or(LockOptions().ttl);
     if (ttl < shortest_ttl) throw UsageError("--ttl: a lease of less than 1s is too short to run a command under");
-    const Store store = choose_store(url_);
-    prepare(store);
+    const Store store = choose_store(store_);
     if (is_terminal(Stream::error)) tell_if_default(store);
 
     const Signals signals;
@@ -139,7 +138,7 @@ class Run : public Command {
   std::optional<milliseconds> wait_;
   std::optional<milliseconds> ttl_;
   std::string reason_;
-  std::optional<std::string> url_;
+  StoreFlags store_;
   std::vector<std::string> command_;
 };
 

@@ -44,6 +44,22 @@ void for_each_option(std::string_view url, Visit visit) {
 
 std::string_view part(std::string_view url, Range range) { return url.substr(range.begin, range.end - range.begin); }
 
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    if (plain) {
+      encoded += c;
+    } else {
+      encoded += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
+    }
+  }
+  return encoded;
+}
+
 }  // namespace
 
 std::string without_password(std::string_view url) {
@@ -62,6 +78,21 @@ std::string without_password(std::string_view url) {
     separator = '&';
   });
   return result;
+}
+
+bool can_have_password(std::string_view url) { return !url.starts_with("memory:") && !url.starts_with("sqlite:"); }
+
+std::string with_password(std::string_view url, std::string_view password) {
+  std::string result = without_password(url);
+  const std::string encoded = percent_encoded(password);
+  const std::size_t scheme_end = result.find("://");
+  const std::size_t options = result.find('?');
+  if (scheme_end == std::string::npos) {
+    return result + (options == std::string::npos ? '?' : '&') + "password=" + encoded;
+  }
+  const std::size_t at = result.rfind('@', options);
+  if (at != std::string::npos && at > scheme_end) return result.insert(at, ":" + encoded);
+  return result.insert(scheme_end + 3, ":" + encoded + "@");
 }
 
 void hide_passwords(std::span<char*> arguments) {

@@ -58,13 +58,12 @@ class Show : public Command {
   void define(Parameters& parameters) override {
     parameters.required("NAME", "the lock", name_);
     parameters.flag("--json", "print a JSON object", json_);
-    parameters.url(url_);
+    parameters.store(store_);
   }
 
   int execute() override {
     const LockName name(name_);
-    const Store store = choose_store(url_);
-    prepare(store);
+    const Store store = choose_store(store_);
     std::vector<LockStatus> found = Client(store.url).list(name_);
     std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
     tell_if_default(store);
@@ -82,7 +81,7 @@ class Show : public Command {
  private:
   std::string name_;
   bool json_ = false;
-  std::optional<std::string> url_;
+  StoreFlags store_;
 };
 
 }  // namespace

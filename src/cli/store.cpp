@@ -6,10 +6,12 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <vector>
 
 #include "cli/output.hpp"
+#include "cli/secrets.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast::cli {
@@ -21,6 +23,45 @@ std::string home_of(uid_t user) {
   passwd* found = nullptr;
   ::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
   return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
+}
+
+void make_folders_of(const std::string& file) {
+  // By hand instead of std::filesystem: what is new must be for its owner only from the first moment.
+  for (std::size_t slash = file.find('/', 1); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+    const std::string folder = file.substr(0, slash);
+    if (::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) continue;
+    const Errc code = errno == ENOSPC ? Errc::exhausted : Errc::access_denied;
+    throw Error(code, "cannot create the folder " + in_quotes(folder) + " of the default store (" +
+                          std::generic_category().message(errno) + "); give --url or set HOLDFAST_URL");
+  }
+}
+
+/// The first line of a file.
+std::string password_in(const std::string& path) {
+  std::ifstream file(path);
+  std::string password;
+  if (!std::getline(file, password)) {
+    throw Error(Errc::bad_url, "cannot read a password from " + in_quotes(path) +
+                                   "; --password-file names a file that has it in its first line");
+  }
+  if (password.ends_with('\r')) password.pop_back();
+  return password;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Without a password that was not given as a flag or in the URL.
+Store named_store(const StoreFlags& flags) {
+  if (flags.url && flags.url->empty()) throw Error(Errc::bad_url, "--url is empty; name a store, or leave it out");
+  if (flags.url) return {.url = *flags.url};
+  if (std::string url = variable("HOLDFAST_URL"); !url.empty()) return {.url = std::move(url)};
+  const uid_t user = ::geteuid();
+  const std::string file = default_file_of(user, user == 0 ? "" : home_of(user));
+  make_folders_of(file);
+  return {.url = "sqlite:" + file, .default_file = file};
 }
 
 }  // namespace
@@ -35,26 +76,15 @@ std::string default_file_of(uid_t user, const std::string& home) {
   return home + (home.ends_with('/') ? "" : "/") + ".local/state/holdfast/locks.db";
 }
 
-Store choose_store(const std::optional<std::string>& url) {
-  if (url && url->empty()) throw Error(Errc::bad_url, "--url is empty; name a store, or leave it out");
-  if (url) return {.url = *url};
-  const char* const from_environment = std::getenv("HOLDFAST_URL");
-  if (from_environment != nullptr && *from_environment != '\0') return {.url = from_environment};
-  const uid_t user = ::geteuid();
-  const std::string file = default_file_of(user, user == 0 ? "" : home_of(user));
-  return {.url = "sqlite:" + file, .default_file = file};
-}
-
-void prepare(const Store& store) {
-  // By hand instead of std::filesystem: what is new must be for its owner only from the first moment.
-  const std::string& file = store.default_file;
-  for (std::size_t slash = file.find('/', 1); slash != std::string::npos; slash = file.find('/', slash + 1)) {
-    const std::string folder = file.substr(0, slash);
-    if (::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) continue;
-    const Errc code = errno == ENOSPC ? Errc::exhausted : Errc::access_denied;
-    throw Error(code, "cannot create the folder " + in_quotes(folder) + " of the default store (" +
-                          std::generic_category().message(errno) + "); give --url or set HOLDFAST_URL");
+Store choose_store(const StoreFlags& flags) {
+  Store store = named_store(flags);
+  if (flags.password_file) {
+    store.url = with_password(store.url, password_in(*flags.password_file));
+  } else if (const std::string password = variable("HOLDFAST_PASSWORD");
+             !password.empty() && can_have_password(store.url) && without_password(store.url) == store.url) {
+    store.url = with_password(store.url, password);
   }
+  return store;
 }
 
 void tell_if_default(const Store& store) {
