@@ -42,7 +42,7 @@ class List : public Command {
 
   int execute() override {
     const Store store = choose_store(store_);
-    const std::vector<LockStatus> locks = Client(store.url).list(prefix_);
+    const std::vector<LockStatus> locks = open_client(store).list(prefix_);
     tell_if_default(store);
     if (json_) {
       print(to_json(locks));

@@ -69,7 +69,7 @@ class Run : public Command {
                      .on_terminal = has_terminal()};
     Guardian guardian(job, signals);  // before the client: a process with threads cannot safely fork
 
-    Client client(store.url, {.command = name_of(command_.front())});
+    Client client = open_client(store, {.command = name_of(command_.front())});
     Mutex mutex(client, name, {.ttl = ttl, .reason = reason_});
     Waited waited = acquire_interruptibly(mutex, patience(), signals);
     if (waited.signal != 0) return interrupted(waited.signal);

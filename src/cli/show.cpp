@@ -64,7 +64,7 @@ class Show : public Command {
   int execute() override {
     const LockName name(name_);
     const Store store = choose_store(store_);
-    std::vector<LockStatus> found = Client(store.url).list(name_);
+    std::vector<LockStatus> found = open_client(store).list(name_);
     std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
     tell_if_default(store);
     if (json_) {

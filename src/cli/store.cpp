@@ -25,17 +25,6 @@ std::string home_of(uid_t user) {
   return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
 }
 
-void make_folders_of(const std::string& file) {
-  // By hand instead of std::filesystem: what is new must be for its owner only from the first moment.
-  for (std::size_t slash = file.find('/', 1); slash != std::string::npos; slash = file.find('/', slash + 1)) {
-    const std::string folder = file.substr(0, slash);
-    if (::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) continue;
-    const Errc code = errno == ENOSPC ? Errc::exhausted : Errc::access_denied;
-    throw Error(code, "cannot create the folder " + in_quotes(folder) + " of the default store (" +
-                          std::generic_category().message(errno) + "); give --url or set HOLDFAST_URL");
-  }
-}
-
 /// The first line of a file.
 std::string password_in(const std::string& path) {
   std::ifstream file(path);
@@ -60,7 +49,6 @@ Store named_store(const StoreFlags& flags) {
   if (std::string url = variable("HOLDFAST_URL"); !url.empty()) return {.url = std::move(url)};
   const uid_t user = ::geteuid();
   const std::string file = default_file_of(user, user == 0 ? "" : home_of(user));
-  make_folders_of(file);
   return {.url = "sqlite:" + file, .default_file = file};
 }
 
@@ -85,6 +73,23 @@ Store choose_store(const StoreFlags& flags) {
     store.url = with_password(store.url, password);
   }
   return store;
+}
+
+void prepare(const Store& store) {
+  // By hand instead of std::filesystem: what is new must be for its owner only from the first moment.
+  const std::string& file = store.default_file;
+  for (std::size_t slash = file.find('/', 1); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+    const std::string folder = file.substr(0, slash);
+    if (::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST) continue;
+    const Errc code = errno == ENOSPC ? Errc::exhausted : Errc::access_denied;
+    throw Error(code, "cannot create the folder " + in_quotes(folder) + " of the default store (" +
+                          std::generic_category().message(errno) + "); give --url or set HOLDFAST_URL");
+  }
+}
+
+Client open_client(const Store& store, ClientOptions options) {
+  prepare(store);
+  return Client(store.url, std::move(options));
 }
 
 void tell_if_default(const Store& store) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "cli/store.hpp"
 #include "cli/world.hpp"
 #include "holdfast/error.hpp"
@@ -18,6 +20,16 @@ TEST(DefaultStore, OfRootIsTheSystems) { EXPECT_EQ(cli::default_file_of(0, "/roo
 TEST(DefaultStore, NeedsAHome) {
   EXPECT_THROW(cli::default_file_of(1000, ""), Error);
   EXPECT_THROW(cli::default_file_of(1000, "relative"), Error);
+}
+
+TEST(Password, IsPutIntoTheUrlOfAStoreThatCanAskForOne) {
+  ::setenv("HOLDFAST_PASSWORD", "p@/ w", 1);
+  EXPECT_EQ(cli::choose_store({.url = "redis://ann@h1,h2/0"}).url, "redis://ann:p%40%2F%20w@h1,h2/0");
+  EXPECT_EQ(cli::choose_store({.url = "redis://h?layout=plain"}).url, "redis://:p%40%2F%20w@h?layout=plain");
+  EXPECT_EQ(cli::choose_store({.url = "redis+unix:/a.sock"}).url, "redis+unix:/a.sock?password=p%40%2F%20w");
+  EXPECT_EQ(cli::choose_store({.url = "redis://ann:own@h"}).url, "redis://ann:own@h") << "the URL's own comes first";
+  EXPECT_EQ(cli::choose_store({.url = "sqlite:/a.db"}).url, "sqlite:/a.db");
+  ::unsetenv("HOLDFAST_PASSWORD");
 }
 
 class DefaultStoreFolders : public World {};
@@ -42,12 +54,22 @@ TEST_F(DefaultStoreFolders, ThatCannotBeMadeAreAClearError) {
   }
 }
 
+class PasswordFile : public World {};
+
+TEST_F(PasswordFile, ComesBeforeTheUrlsOwn) {
+  std::ofstream(folder / "password") << "secret\r\nmore\n";
+  EXPECT_EQ(cli::choose_store({.url = "redis://ann:own@h", .password_file = folder / "password"}).url,
+            "redis://ann:secret@h");
+  EXPECT_THROW(cli::choose_store({.url = "redis://h", .password_file = folder / "none"}), Error);
+}
+
 TEST(DefaultStore, IsNotUsedWhenAStoreIsNamed) {
   ::setenv("HOLDFAST_URL", "memory:from-environment", 1);
   EXPECT_EQ(cli::choose_store({}).url, "memory:from-environment");
   EXPECT_EQ(cli::choose_store({}).default_file, "");
-  EXPECT_EQ(cli::choose_store("memory:flag").url, "memory:flag");
-  EXPECT_THROW(cli::choose_store(""), Error) << "an empty variable in a script must not mean this host's store";
+  EXPECT_EQ(cli::choose_store({.url = "memory:flag"}).url, "memory:flag");
+  EXPECT_THROW(cli::choose_store({.url = ""}), Error)
+      << "an empty variable in a script must not mean this host's store";
   ::unsetenv("HOLDFAST_URL");
   const cli::Store chosen = cli::choose_store({});
   EXPECT_EQ(chosen.url, "sqlite:" + chosen.default_file);
