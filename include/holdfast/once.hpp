@@ -68,13 +68,18 @@ class HOLDFAST_EXPORT Run {
                                                         async_succeed(result, std::move(callback));
                                                       });
   }
+  /// Remembers the same, but keeps the lock until *this ends. Throws likewise; may be called again.
+  void record_success(std::int32_t result = 0);
   /// Gives the lock back: somebody else may try. What the destructor does.
   void fail() noexcept;
+  /// The same, and waits for the store's answer, as Hold::release() does.
+  Released release();
 
  private:
   friend class core::OnceState;
   struct State;
   explicit Run(std::unique_ptr<State> state) noexcept;
+  void remember(std::int32_t result) const;
 
   std::unique_ptr<State> state_;
 };
@@ -104,6 +109,12 @@ class HOLDFAST_EXPORT Once {
   std::optional<Run> begin(std::stop_token stop = {});
   /// The same without waiting: empty also if a run is under way.
   std::optional<Run> try_begin();
+  /// The same, but waits at most so long for a run that is under way; a negative duration throws
+  /// Errc::invalid_argument. Which of the two an empty answer means, due() can tell.
+  template <class Rep, class Period>
+  std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return try_begin_within(detail::saturated(duration), std::move(stop));
+  }
   void async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop = {});
   template <detail::CompletionToken<std::optional<Run>> CompletionToken>
   auto async_begin(CompletionToken&& token) {
@@ -116,12 +127,16 @@ class HOLDFAST_EXPORT Once {
   /// begin(), `job`, and succeed() unless `job` throws. True if this call did the job.
   bool run(const std::function<void(const Hold& hold)>& job, std::stop_token stop = {});
 
+  /// Whether a run would begin now, if none is under way.
+  bool due();
   /// The last successful run that is remembered.
   std::optional<LastRun> last_run();
 
   const LockName& name() const noexcept;
 
  private:
+  std::optional<Run> try_begin_within(std::chrono::nanoseconds wait, std::stop_token stop);
+
   std::shared_ptr<core::OnceState> state_;
 };
 

@@ -32,8 +32,17 @@ struct CommandEntry {
 
 /// Each is defined in the file of its name.
 extern const CommandEntry run_entry;
+extern const CommandEntry elect_entry;
 extern const CommandEntry ls_entry;
 extern const CommandEntry show_entry;
+extern const CommandEntry watch_entry;
+extern const CommandEntry top_entry;
+extern const CommandEntry break_entry;
+extern const CommandEntry leader_entry;
+extern const CommandEntry value_entry;
+extern const CommandEntry bench_entry;
+extern const CommandEntry demo_entry;
+extern const CommandEntry completion_entry;
 extern const CommandEntry version_entry;
 extern const CommandEntry help_entry;
 

@@ -160,6 +160,12 @@ void Parameters::text(std::string_view flags, std::string_view placeholder, std:
               [&value](const std::string& text) { value = text; });
 }
 
+void Parameters::text(std::string_view flags, std::string_view placeholder, std::string_view help,
+                      std::optional<std::string>& value) {
+  this->value({.names = std::string(flags), .placeholder = std::string(placeholder), .help = std::string(help)},
+              [&value](const std::string& text) { value = text; });
+}
+
 void Parameters::choice(std::string_view flag, Choices choices, std::string_view help, std::string& value) {
   const std::string placeholder = joined(choices, "|");
   const auto take = [name = std::string(flag), choices, &value](const std::string& text) {
@@ -201,14 +207,9 @@ void Parameters::exclusive(std::string_view flag, std::string_view other) {
 }
 
 void Parameters::store(StoreFlags& flags) {
-  value({.names = "-u,--url",
-         .placeholder = "URL",
-         .help = "the store; else $HOLDFAST_URL, else this user's embedded store"},
-        [&flags](const std::string& text) { flags.url = text; });
-  value({.names = "--password-file",
-         .placeholder = "FILE",
-         .help = "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD"},
-        [&flags](const std::string& text) { flags.password_file = text; });
+  text("-u,--url", "URL", "the store; else $HOLDFAST_URL, else this user's embedded store", flags.url);
+  text("--password-file", "FILE", "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD",
+       flags.password_file);
 }
 
 void Parameters::command(std::vector<std::string>& words) {
@@ -237,7 +238,7 @@ std::string CommandLine::help(std::string_view name) const {
   if (!name.empty()) return definition_of(name).app.help();
   std::string text = "Locks for a fleet of processes, by name.\nUsage: holdfast SUBCOMMAND ...\n\nSubcommands:\n";
   for (const auto& definition : definitions_) {
-    constexpr std::size_t column = 10;
+    constexpr std::size_t column = 12;
     std::string line = "  " + std::string(definition->entry.name);
     line.append(column + 2 - line.size(), ' ');
     text += line + std::string(definition->entry.summary) + "\n";

@@ -2,19 +2,22 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace holdfast::cli {
 
-/// The living descendants of this process, found through /proc. Complete only as far as this process is a subreaper:
-/// then a child whose parent ended is still a descendant. What forks meanwhile may be missing.
-std::vector<pid_t> descendants();
+/// The living descendants of this process are found through /proc: completely only as far as this process is a
+/// subreaper, because then a child whose parent ended is still a descendant. What forks meanwhile may be missing.
 
-/// Sends `signal` to each of them, and never to a stranger who got a dead one's pid. Returns those that may not be
-/// signalled: they run as another user.
-std::vector<pid_t> signal_descendants(int signal);
+struct Signalled {
+  std::size_t reached = 0;
+  std::vector<pid_t> refused = {};  ///< they run as another user
+};
+/// Sends `signal` to each of them, and never to a stranger who got a dead one's pid.
+Signalled signal_descendants(int signal);
 
-/// SIGKILL to all of them, again and again until none is left. Says so, once, when it is not allowed to.
+/// SIGKILL to all of them, again and again until none is left, or only such that may not be signalled: says so.
 void kill_descendants();
 
 }  // namespace holdfast::cli

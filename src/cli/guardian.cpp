@@ -57,7 +57,8 @@ void Guardian::set_remaining(BootClock::time_point now, std::chrono::nanoseconds
   state_->valid_until = std::max(until, state_->valid_until.load());
 }
 
-void Guardian::start(const Grant& grant) {
+void Guardian::start(const Grant& grant, BootClock::time_point turn_ends) {
+  state_->turn_until = turn_ends.time_since_epoch().count();
   Order order = {.kind = Order::Kind::start, .token = grant.token};
   grant.holder.copy(order.holder.data(), order.holder.size() - 1);
   send(order);

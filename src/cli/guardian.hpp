@@ -26,8 +26,8 @@ class Guardian {
 
   /// The lease lasts for `remaining` from `now`, a moment before that was asked for. Never makes it shorter.
   void set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining);
-  /// Starts the command. REQUIRES: set_remaining().
-  void start(const Grant& grant);
+  /// Starts the command, which may run until `turn_ends` at most. REQUIRES: set_remaining().
+  void start(const Grant& grant, BootClock::time_point turn_ends);
   void forward(int signal);
   void tell_lost();
 

@@ -30,6 +30,7 @@ struct Ended {
   enum class Cause {
     by_itself,    ///< the command ended; `status` says how
     lease_ended,  ///< it was stopped because the lease was about to end
+    turn_ended,   ///< it was stopped because the lock may not be held for longer
     lock_lost,    ///< it was stopped because the tool said that the lock was gone
   };
 
@@ -43,6 +44,8 @@ struct Ended {
 struct SharedState {
   /// V, on the BootClock. Only the tool writes it; the guardian reads it whenever it matters, without asking.
   std::atomic<BootClock::rep> valid_until{0};
+  /// M, the end of `--max-hold`, likewise; written once, before the command starts.
+  std::atomic<BootClock::rep> turn_until{BootClock::time_point::max().time_since_epoch().count()};
   std::atomic<int> exec_error{0};
 };
 static_assert(std::atomic<BootClock::rep>::is_always_lock_free && std::atomic<int>::is_always_lock_free);

@@ -12,6 +12,7 @@
 #include <csignal>
 
 #include "cli/descendants.hpp"
+#include "cli/output.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -33,7 +34,12 @@ void drain(const FileDescriptor& descriptor) {
 
 GuardianProcess::GuardianProcess(pid_t tool, FileDescriptor link, SharedState& state, const Job& job,
                                  const Signals& signals)
-    : tool_(tool), link_(std::move(link)), state_(state), job_(job), signals_(signals), times_(job.ttl) {
+    : tool_(tool),
+      link_(std::move(link)),
+      state_(state),
+      job_(job),
+      signals_(signals),
+      times_(job.ttl, job.grace, job.max_hold) {
   // Whatever is sent to the job's group, or to every process called holdfast, is for the tool and the command.
   block_all_signals();
   ::prctl(PR_SET_NAME, "lock-guardian");
@@ -45,8 +51,8 @@ GuardianProcess::GuardianProcess(pid_t tool, FileDescriptor link, SharedState& s
 void GuardianProcess::run() {
   Grant grant;
   if (!children_ || !timer_ || !wait_for_start(grant)) return;
-  if (BootClock::now() >= times_.terminate_at(valid_until())) {
-    ended_.cause = Ended::Cause::lease_ended;  // the tool was stopped just before it could start the command
+  if (must_go() && !job_.survives_loss) {
+    ended_.cause = cause();  // the tool was stopped just before it could start the command
   } else {
     start(grant);
     guard();
@@ -66,8 +72,10 @@ void GuardianProcess::start(const Grant& grant) {
   command_ = ::fork();
   if (command_ == 0) {
     // One more safety net, for the command alone: the kernel ends it should guardian and tool be killed together.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() == guardian) state_.exec_error = become(job_, grant, signals_);
+    if (!job_.survives_loss) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!job_.on_terminal) ::setpgid(0, 0);
+    signals_.restore();
+    if (::getppid() == guardian) state_.exec_error = become(job_, grant);
     ::_exit(127);
   }
   if (command_ < 0) {
@@ -81,7 +89,10 @@ void GuardianProcess::start(const Grant& grant) {
 void GuardianProcess::guard() {
   while (true) {
     reap();
-    if (tool_gone_) phase_ = Phase::killing;
+    if (tool_gone_) {
+      if (job_.survives_loss) return tell("the tool was killed; the command goes on without the lock");
+      phase_ = Phase::killing;
+    }
     if (phase_ == Phase::running && command_ < 0) break;
     if (phase_ == Phase::terminating && !has_children_) return;
     watch_the_clock();
@@ -116,10 +127,9 @@ void GuardianProcess::obey() {
     return;
   }
   if (phase_ != Phase::running) return;
-  const Instant now = BootClock::now();
   if (order.kind == Order::Kind::forward) forward(order.signal);
   if (order.kind == Order::Kind::lost) {
-    terminate(Ended::Cause::lock_lost, LossTimes::kill_at_after_loss(now, valid_until()));
+    terminate(Ended::Cause::lock_lost, times_.kill_at_after_loss(BootClock::now(), ends()));
   }
 }
 
@@ -158,11 +168,15 @@ void GuardianProcess::forward(int signal) const {
 }
 
 void GuardianProcess::watch_the_clock() {
-  const Instant now = BootClock::now();
-  if (phase_ == Phase::running && now >= times_.terminate_at(valid_until())) {
-    terminate(Ended::Cause::lease_ended, LossTimes::kill_at(valid_until()));
-  }
-  if (phase_ == Phase::terminating && now >= kill_at_) phase_ = Phase::killing;
+  if (job_.survives_loss) return;
+  if (phase_ == Phase::running && must_go()) terminate(cause(), LossTimes::kill_at(ends()));
+  if (phase_ == Phase::terminating && BootClock::now() >= kill_at_) phase_ = Phase::killing;
+}
+
+bool GuardianProcess::must_go() const { return BootClock::now() >= times_.terminate_at(ends()); }
+
+Ended::Cause GuardianProcess::cause() const {
+  return times_.turn_is_over(ends()) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
 }
 
 void GuardianProcess::terminate(Ended::Cause cause, Instant kill_at) {
@@ -173,11 +187,13 @@ void GuardianProcess::terminate(Ended::Cause cause, Instant kill_at) {
 }
 
 GuardianProcess::Instant GuardianProcess::next_deadline() const {
-  return phase_ == Phase::running ? times_.terminate_at(valid_until()) : kill_at_;
+  if (job_.survives_loss) return Instant::max();
+  return phase_ == Phase::running ? times_.terminate_at(ends()) : kill_at_;
 }
 
-GuardianProcess::Instant GuardianProcess::valid_until() const {
-  return Instant(BootClock::duration(state_.valid_until.load()));
+LossTimes::Ends GuardianProcess::ends() const {
+  const auto instant = [](BootClock::rep count) { return Instant(BootClock::duration(count)); };
+  return {.lease = instant(state_.valid_until), .turn = instant(state_.turn_until)};
 }
 
 }  // namespace holdfast::cli

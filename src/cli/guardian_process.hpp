@@ -18,7 +18,7 @@ namespace holdfast::cli {
 /// | waiting     | order to start                 | running; ended at once when the lease is nearly over   |
 /// | waiting     | the tool is gone               | ends                                                   |
 /// | running     | the command ends               | reports, ends; what the command left is left alone     |
-/// | running     | the lease is nearly over       | SIGTERM to all, terminating                            |
+/// | running     | lease or turn nearly over      | SIGTERM to all, terminating                            |
 /// | running     | the tool says: lost            | SIGTERM to all, terminating                            |
 /// | running     | order to forward a signal      | passes it on                                           |
 /// | running     | the command stops or goes on   | stops the tool or lets it go on (on a terminal)        |
@@ -26,7 +26,8 @@ namespace holdfast::cli {
 /// | terminating | time is up                     | SIGKILL until nobody is left, reports, ends            |
 /// | any         | the tool is gone               | SIGKILL until nobody is left, ends                     |
 ///
-/// Terminating is final: a renewal that succeeds after SIGTERM was sent cannot take it back.
+/// Terminating is final: a renewal that succeeds after SIGTERM was sent cannot take it back. A job that is only to be
+/// warned of a loss is never terminated, and goes on when the tool is gone.
 class GuardianProcess {
  public:
   /// In the forked process. `link` is its end; all else belongs to the tool's copy of this memory.
@@ -49,9 +50,11 @@ class GuardianProcess {
   void follow(int status);
   void forward(int signal) const;
   void watch_the_clock();
+  bool must_go() const;
+  Ended::Cause cause() const;
   void terminate(Ended::Cause cause, Instant kill_at);
   Instant next_deadline() const;
-  Instant valid_until() const;
+  LossTimes::Ends ends() const;
 
   const pid_t tool_;
   FileDescriptor link_;

@@ -54,19 +54,16 @@ class SignalWatch {
 
 }  // namespace
 
-Waited acquire_interruptibly(Mutex& mutex, std::chrono::nanoseconds wait, const Signals& signals) {
+Waited acquire_interruptibly(const Acquire& acquire, std::chrono::nanoseconds wait, const Signals& signals) {
   Waited waited;
   SignalWatch watch(signals);
   try {
-    waited.hold = mutex.try_acquire_for(wait, watch.token());
+    waited.acquired = acquire(wait, watch.token());
   } catch (const Error& error) {
     if (error.errc() != Errc::cancelled) throw;
   }
   waited.signal = watch.finish();
-  if (waited.signal != 0 && waited.hold) {
-    waited.hold->release();
-    waited.hold.reset();
-  }
+  if (waited.signal != 0 && waited.acquired.holding) waited.acquired.holding->release();
   return waited;
 }
 

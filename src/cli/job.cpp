@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "cli/file_descriptor.hpp"
-#include "cli/signals.hpp"
+#include "cli/nesting.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -18,6 +18,7 @@ void set_environment(const Job& job, const Grant& grant) {
   ::setenv("HOLDFAST_TOKEN", std::to_string(grant.token).c_str(), replace);
   ::setenv("HOLDFAST_HOLDER", grant.holder.c_str(), replace);
   ::setenv("HOLDFAST_URL", job.url.c_str(), replace);
+  ::setenv(outer_holds_variable, with_hold(job.outer_holds, grant).c_str(), replace);
   ::unsetenv("HOLDFAST_PASSWORD");
 }
 
@@ -32,10 +33,8 @@ void leave_standard_streams() {
   ::dup2(nothing.get(), STDOUT_FILENO);
 }
 
-int become(const Job& job, const Grant& grant, const Signals& signals) {
-  if (!job.on_terminal) ::setpgid(0, 0);
+int become(const Job& job, const Grant& grant) {
   set_environment(job, grant);
-  signals.restore();
   std::vector<char*> arguments;
   arguments.reserve(job.command.size() + 1);
   // execvp() takes pointers to char for reasons older than const; it changes nothing.

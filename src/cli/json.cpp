@@ -10,15 +10,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json json_of(const ClaimStatus& claim) {
+  Json object = {{"client", claim.client.id},       {"host", claim.client.host},         {"pid", claim.client.pid},
+                 {"command", claim.client.command}, {"label", claim.client.label},       {"reason", claim.reason},
+                 {"since", rfc3339(claim.since)},   {"ttl_ms", claim.lease_left.count()}};
+  if (claim.mode == ClaimMode::permits) object["permits"] = claim.permits;
+  return object;
+}
+
 Json json_of(const std::vector<ClaimStatus>& claims) {
   Json array = Json::array();
-  for (const ClaimStatus& claim : claims) {
-    Json object = {{"client", claim.client.id},       {"host", claim.client.host},         {"pid", claim.client.pid},
-                   {"command", claim.client.command}, {"label", claim.client.label},       {"reason", claim.reason},
-                   {"since", rfc3339(claim.since)},   {"ttl_ms", claim.lease_left.count()}};
-    if (claim.mode == ClaimMode::permits) object["permits"] = claim.permits;
-    array.push_back(std::move(object));
-  }
+  for (const ClaimStatus& claim : claims) array.push_back(json_of(claim));
   return array;
 }
 
@@ -32,7 +34,11 @@ Json json_of(const LockStatus& lock) {
   return object;
 }
 
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+constexpr int one_line = -1;
+
+std::string text_of(const Json& json, int indentation = 2) {
+  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 
@@ -42,6 +48,16 @@ std::string to_json(const std::vector<LockStatus>& locks) {
   Json array = Json::array();
   for (const LockStatus& lock : locks) array.push_back(json_of(lock));
   return text_of(array);
+}
+
+std::string to_json(const Change& change, std::chrono::system_clock::time_point time) {
+  Json object = {{"event", word_for(change.kind)},
+                 {"time", rfc3339(time)},
+                 {"name", change.name},
+                 {"mode", mode_of(change.lock_kind, change.claim)},
+                 {"token", to_string(token_of(change.claim))}};
+  object.update(json_of(change.claim));
+  return text_of(object, one_line);
 }
 
 }  // namespace holdfast::cli

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "cli/changes.hpp"
 #include "holdfast/status.hpp"
 
 namespace holdfast::cli {
@@ -20,5 +22,8 @@ namespace holdfast::cli {
 std::string to_json(const LockStatus& lock);
 /// Several as one JSON array.
 std::string to_json(const std::vector<LockStatus>& locks);
+/// One change in one line: `event`, `time` (RFC 3339, when it was seen), `name`, `mode` and `token`, then the members
+/// of a holder or waiter.
+std::string to_json(const Change& change, std::chrono::system_clock::time_point time);
 
 }  // namespace holdfast::cli

@@ -5,10 +5,16 @@
 
 namespace holdfast::cli {
 
+using std::chrono::system_clock;
+
 std::string_view mode_of(const LockStatus& lock) {
   if (lock.holders.empty() && lock.waiters.empty()) return "free";
-  if (lock.kind == LockKind::election) return "election";
-  switch (lock.holders.empty() ? lock.waiters.front().mode : lock.holders.front().mode) {
+  return mode_of(lock.kind, lock.holders.empty() ? lock.waiters.front() : lock.holders.front());
+}
+
+std::string_view mode_of(LockKind kind, const ClaimStatus& claim) {
+  if (kind == LockKind::election) return "election";
+  switch (claim.mode) {
     case ClaimMode::exclusive: return "exclusive";
     case ClaimMode::shared: return "shared";
     case ClaimMode::permits: return "permits";
@@ -24,15 +30,20 @@ std::string permits_of(const LockStatus& lock) {
 
 Token token_of(const LockStatus& lock) { return Token(lock.number << 8U); }
 
+Token token_of(const ClaimStatus& claim) { return Token(claim.number << 8U); }
+
+std::string token_text(Token token) { return token == Token(0) ? "-" : to_string(token); }
+
 std::string client_of(const ClaimStatus& claim) {
   const ClientIdentity& client = claim.client;
   const std::string& called = client.label.empty() ? client.command : client.label;
   return printable(client.host + ":" + std::to_string(client.pid) + (called.empty() ? "" : " (" + called + ")"));
 }
 
-std::string ago(std::chrono::system_clock::time_point time) {
-  const auto age = std::chrono::system_clock::now() - time;
-  return human(std::chrono::duration_cast<std::chrono::milliseconds>(age)) + " ago";
+std::string age(system_clock::time_point time, system_clock::time_point now) {
+  return human(std::chrono::duration_cast<std::chrono::milliseconds>(now - time));
 }
+
+std::string ago(system_clock::time_point time, system_clock::time_point now) { return age(time, now) + " ago"; }
 
 }  // namespace holdfast::cli

@@ -2,34 +2,35 @@
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
-#include "cli/lock_text.hpp"
+#include "cli/lock_row.hpp"
 #include "cli/output.hpp"
 #include "cli/store.hpp"
 #include "cli/table.hpp"
-#include "cli/time_text.hpp"
 #include "holdfast/client.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 std::string table_of(const std::vector<LockStatus>& locks) {
-  Table table({"NAME", "MODE", "HOLDER", "SINCE", "TTL", "TOKEN", "WAITERS"});
+  Table table({lock_row_headings.begin(), lock_row_headings.end()});
+  const auto now = std::chrono::system_clock::now();
   for (const LockStatus& lock : locks) {
-    std::string holder = "-";
-    std::string since = "-";
-    std::string ttl = "-";
-    if (!lock.holders.empty()) {
-      const ClaimStatus& first = lock.holders.front();
-      holder = client_of(first);
-      if (lock.holders.size() > 1) holder += " and " + std::to_string(lock.holders.size() - 1) + " more";
-      since = ago(first.since);
-      ttl = human(first.lease_left);
-    }
-    const std::string token = lock.number == 0 ? "-" : to_string(token_of(lock));
-    table.add({printable(lock.name), std::string(mode_of(lock)), holder, since, ttl, token,
-               std::to_string(lock.waiters.size())});
+    const LockRow row = row_of(lock, now);
+    const std::string since = lock.holders.empty() ? row.age : row.age + " ago";
+    table.add({row.name, row.mode, row.holder, since, row.ttl, row.token, row.waiters});
   }
   return table.text();
+}
+
+/// Each name once, also when there is a semaphore and an election of that name.
+std::string names_of(const std::vector<LockStatus>& locks) {
+  std::string text;
+  std::string_view previous;
+  for (const LockStatus& lock : locks) {  // by name
+    if (lock.name != previous) text += printable(lock.name) + "\n";
+    previous = lock.name;
+  }
+  return text;
 }
 
 class List : public Command {
@@ -37,6 +38,8 @@ class List : public Command {
   void define(Parameters& parameters) override {
     parameters.optional("PREFIX", "only locks whose names begin with this", prefix_);
     parameters.flag("--json", "print a JSON array of locks", json_);
+    parameters.flag("--names", "print only the names, one per line, each once", names_);
+    parameters.exclusive("--json", "--names");
     parameters.store(store_);
   }
 
@@ -46,6 +49,8 @@ class List : public Command {
     tell_if_default(store);
     if (json_) {
       print(to_json(locks));
+    } else if (names_) {
+      print(names_of(locks));
     } else if (!locks.empty()) {
       print(table_of(locks));
     } else {
@@ -57,6 +62,7 @@ class List : public Command {
  private:
   std::string prefix_;
   bool json_ = false;
+  bool names_ = false;
   StoreFlags store_;
 };
 
@@ -69,7 +75,8 @@ const CommandEntry ls_entry = {
         "TTL is what is left of the lease; a healthy holder renews it long before its end.\n"
         "Examples:\n"
         "  holdfast ls\n"
-        "  holdfast ls invoices/ --json",
+        "  holdfast ls invoices/ --json\n"
+        "  holdfast ls --names",
     .make = []() -> std::unique_ptr<Command> { return std::make_unique<List>(); },
 };
 

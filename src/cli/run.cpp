@@ -1,145 +1,89 @@
-// `run`: three processes. The tool takes the lock, keeps its lease and gives it back. Its child, the guardian, is
-// forked before the tool has threads; it starts the command and ends it when the lock is lost, whatever state the tool
-// is in.
-#include <sys/wait.h>
-
-#include <cstring>
-#include <system_error>
+#include <charconv>
 
 #include "cli/command.hpp"
-#include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/guardian.hpp"
-#include "cli/interruptible.hpp"
-#include "cli/job.hpp"
+#include "cli/guarded_run.hpp"
+#include "cli/job_flags.hpp"
+#include "cli/nesting.hpp"
 #include "cli/output.hpp"
-#include "cli/secrets.hpp"
-#include "cli/signals.hpp"
-#include "cli/store.hpp"
-#include "cli/supervision.hpp"
-#include "cli/time_text.hpp"
-#include "holdfast/client.hpp"
-#include "holdfast/mutex.hpp"
+#include "holdfast/semaphore.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-using std::chrono::milliseconds;
-
-/// A shorter lease would leave no time to end a command between a failed renewal and its end.
-constexpr milliseconds shortest_ttl = std::chrono::seconds(1);
-
-/// What others see of the command: its name without folders. Not its arguments, which may hold secrets.
-std::string name_of(const std::string& command) {
-  constexpr std::size_t longest = 64;
-  const std::size_t slash = command.rfind('/');
-  return command.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, longest);
+std::optional<std::uint32_t> to_count(std::string_view text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  const bool good = error == std::errc() && rest == end && count >= 1 && count <= Semaphore::max_total;
+  return good ? std::optional(count) : std::nullopt;
 }
 
-std::string cause_of(const Ended& ended) {
-  if (ended.cause == Ended::Cause::lock_lost) return "it was taken away";
-  return "its lease could not be renewed in time (the store did not answer, or this process was stopped)";
+/// `K/N`
+Permits parse_permits(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto count = to_count(text.substr(0, slash));
+  const auto total = slash == std::string_view::npos ? std::nullopt : to_count(text.substr(slash + 1));
+  if (!count || !total || *count > *total) {
+    throw UsageError("--permits: " + in_quotes(text) + " is not K/N, such as 1/5 for one of five; K is at most N");
+  }
+  return {.count = *count, .total = *total};
 }
 
-class Run : public Command {
+class RunCommand : public Command {
  public:
   void define(Parameters& parameters) override {
-    parameters.required("NAME", "the lock: 1 to 512 bytes of UTF-8", name_);
-    parameters.flag("--try", "do not wait: exit 75 at once if it is busy", try_);
-    parameters.duration("--wait", "wait at most so long, then exit 75 (default: for ever)", wait_);
-    parameters.exclusive("--try", "--wait");
-    parameters.duration("--ttl", "the lease, kept alive while CMD runs (default: 10s)", ttl_);
-    parameters.text("--reason", "TEXT", "why; shown by ls and show", reason_);
-    parameters.store(store_);
-    parameters.command(command_);
+    parameters.flag("--shared", "a shared (read) lock: excludes only those who do not share", shared_);
+    parameters.text("--permits", "K/N", "K of the N permits of the semaphore NAME, instead of a lock", permits_);
+    parameters.duration("--once-per", "skip if a successful run began less than this ago (less a tenth, 1m at most)",
+                        period_);
+    flags_.define(parameters);
+    parameters.exclusive("--shared", "--permits");
+    parameters.exclusive("--once-per", "--shared");
+    parameters.exclusive("--once-per", "--permits");
   }
 
   int execute() override {
-    const LockName name(name_);
-    const milliseconds ttl = ttl_.value_or(LockOptions().ttl);
-    if (ttl < shortest_ttl) throw UsageError("--ttl: a lease of less than 1s is too short to run a command under");
-    const Store store = choose_store(store_);
+    const LockName name(flags_.name());
+    const LockOptions options = flags_.lock_options();
+    const RunTerms terms = flags_.terms();
+    const auto permits = permits_ ? std::optional(parse_permits(*permits_)) : std::nullopt;
+    if (period_ && *period_ <= std::chrono::milliseconds::zero()) throw UsageError("--once-per: must be longer than 0");
+    const Store store = flags_.store();
     if (is_terminal(Stream::error)) tell_if_default(store);
-
-    const Signals signals;
-    const Job job = {.command = command_,
-                     .lock = name_,
-                     .url = without_password(store.url),
-                     .ttl = ttl,
-                     .on_terminal = has_terminal()};
-    Guardian guardian(job, signals);  // before the client: a process with threads cannot safely fork
-
-    Client client = open_client(store, {.command = name_of(command_.front())});
-    Mutex mutex(client, name, {.ttl = ttl, .reason = reason_});
-    Waited waited = acquire_interruptibly(mutex, patience(), signals);
-    if (waited.signal != 0) return interrupted(waited.signal);
-    if (!waited.hold) return busy();
-    const Grant grant = {.token = waited.hold->token().value(), .holder = client.identity().id};
-    const auto ended = supervise(job, grant, *waited.hold, guardian, signals);
-    return finish(ended, *waited.hold);
+    const Job job = flags_.job(store);
+    if (!permits) {
+      if (const auto outer = hold_of_ancestor(store, job)) return run_inside(*outer, job);
+    }
+    return run_guarded(store, job, terms, [&](Client& client) {
+      if (permits) return some_permits(client, name, *permits, options);
+      if (period_) return run_of_job(client, name, *period_, options);
+      return shared_ ? shared_lock(client, name, options) : exclusive_lock(client, name, options);
+    });
   }
 
  private:
-  std::chrono::nanoseconds patience() const {
-    if (try_) return std::chrono::nanoseconds::zero();
-    return wait_ ? detail::saturated(*wait_) : std::chrono::nanoseconds::max();
+  static std::optional<AncestorsHold> hold_of_ancestor(const Store& store, const Job& job) {
+    if (job.outer_holds.empty()) return std::nullopt;
+    const auto lock = open_client(store).show(job.lock);
+    return lock ? ancestors_hold(*lock, job.outer_holds) : std::nullopt;
   }
 
-  int interrupted(int signal) const {
-    tell("gave up waiting for " + in_quotes(name_) + " (" + ::strsignal(signal) + ")");
-    return exit_code::signal_base + signal;
-  }
-
-  int busy() const {
-    const std::string when = wait_ ? " was not free within " + human(*wait_) : " is held by somebody else";
-    tell(in_quotes(name_) + when + "; 'holdfast show " + printable(name_) + "' says by whom");
-    return exit_code::busy;
-  }
-
-  /// Gives the lock back and finds the exit code.
-  int finish(const std::optional<Ended>& ended, Hold& hold) const {
-    if (!ended) {
-      release(hold);
-      tell("the guardian process was killed, so the command and all its descendants were, too");
-      return exit_code::internal;
+  /// The lock is held around this process already. Whoever holds it also ends this process, as one of its descendants,
+  /// when it is lost.
+  int run_inside(const AncestorsHold& outer, const Job& job) const {
+    const std::string inside = "this runs inside a 'holdfast run' that holds " + in_quotes(job.lock);
+    if (outer.mode == ClaimMode::shared && !shared_) {
+      throw UsageError(inside + " shared; to hold it alone it would have to wait for itself (--shared works)");
     }
-    if (ended->cause != Ended::Cause::by_itself) return lost(cause_of(*ended) + "; the command was stopped");
-    if (!hold.valid()) return lost("nobody noticed before the command ended");
-    if (ended->left_children) tell("the command left processes behind; they go on without the lock");
-    if (!release(hold)) return lost("it was taken away before the command ended");
-    if (ended->exec_error != 0) return not_executed(ended->exec_error);
-    if (WIFSIGNALED(ended->status)) return exit_code::signal_base + WTERMSIG(ended->status);
-    return WEXITSTATUS(ended->status);
+    if (period_) throw UsageError(inside + ", where --once-per cannot work; give it to the outer one");
+    return not_executed(job, become(job, outer.grant));
   }
 
-  int lost(const std::string& how) const {
-    tell(in_quotes(name_) + " was lost: " + how);
-    return exit_code::lost;
-  }
-
-  /// False if there was nothing to give back any more.
-  bool release(Hold& hold) const {
-    const auto left = std::chrono::duration_cast<milliseconds>(hold.remaining());
-    const Released released = hold.release();
-    if (released == Released::in_doubt) {
-      tell("warning: the store did not confirm that " + in_quotes(name_) + " was given back; it is free in " +
-           human(left) + " at the latest");
-    }
-    return released != Released::not_held;
-  }
-
-  int not_executed(int error) const {
-    tell("cannot run " + in_quotes(command_.front()) + ": " + std::generic_category().message(error));
-    return error == ENOENT ? exit_code::not_found : exit_code::cannot_execute;
-  }
-
-  std::string name_;
-  bool try_ = false;
-  std::optional<milliseconds> wait_;
-  std::optional<milliseconds> ttl_;
-  std::string reason_;
-  StoreFlags store_;
-  std::vector<std::string> command_;
+  JobFlags flags_;
+  bool shared_ = false;
+  std::optional<std::string> permits_;
+  std::optional<std::chrono::milliseconds> period_;
 };
 
 }  // namespace
@@ -149,15 +93,20 @@ const CommandEntry run_entry = {
     .summary = "Run a command while holding a lock",
     .details =
         "CMD gets HOLDFAST_LOCK, HOLDFAST_TOKEN, HOLDFAST_HOLDER and HOLDFAST_URL in its environment. If the lock\n"
-        "is lost, CMD and all its descendants get SIGTERM, then SIGKILL, before somebody else can have it.\n"
+        "is lost, CMD and all its descendants get SIGTERM, then SIGKILL, before somebody else can have it; with\n"
+        "--on-lost warn they go on, and exit 79 says that CMD's success was not under the lock.\n"
+        "Inside CMD, 'holdfast run' of the same lock runs at once.\n"
         "Exit code: CMD's own, or 128 + signal; 64 usage, 69 store unreachable, 70 internal error, 75 busy,\n"
-        "77 access refused, 78 bad URL, 79 lock lost, 126 CMD cannot be executed, 127 CMD not found.\n"
+        "77 access refused, 78 bad URL, 79 lock lost, 126 CMD cannot be executed, 127 CMD not found;\n"
+        "0 with a line on standard error if --once-per skipped it.\n"
         "Durations: 500ms, 10s, 5m, 1h, 1h30m.\n"
         "Examples:\n"
         "  holdfast run nightly-report -- ./report.sh --all\n"
         "  holdfast run backup --try --reason 'hourly backup' -- rsync -a /srv/ /backup/\n"
+        "  holdfast run hourly-sms --once-per 1h -- ./send-sms\n"
+        "  holdfast run renderer --permits 1/5 -- ./render scene.blend\n"
         "  holdfast run deploy --wait 5m --ttl 30s -u sqlite:/var/lib/app/locks.db -- make deploy",
-    .make = []() -> std::unique_ptr<Command> { return std::make_unique<Run>(); },
+    .make = []() -> std::unique_ptr<Command> { return std::make_unique<RunCommand>(); },
 };
 
 }  // namespace holdfast::cli

@@ -2,56 +2,13 @@
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
-#include "cli/lock_text.hpp"
+#include "cli/lock_details.hpp"
 #include "cli/output.hpp"
 #include "cli/store.hpp"
-#include "cli/time_text.hpp"
 #include "holdfast/client.hpp"
 
 namespace holdfast::cli {
 namespace {
-
-/// REQUIRES: a short name.
-std::string field(const std::string& name, const std::string& value) {
-  constexpr std::size_t column = 11;
-  return name + ":" + std::string(column - name.size(), ' ') + value + "\n";
-}
-
-/// Command, label and reason, as far as they are known.
-std::string about(const ClaimStatus& claim) {
-  std::string text;
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) text += field(std::string("  ") + name, printable(value));
-  };
-  add("command", claim.client.command);
-  add("label", claim.client.label);
-  add("reason", claim.reason);
-  return text;
-}
-
-std::string place(const ClientIdentity& client) {
-  return printable(client.host) + ", pid " + std::to_string(client.pid) + ", client " + printable(client.id);
-}
-
-std::string text_of(const LockStatus& lock) {
-  std::string text = heading(printable(lock.name)) + "\n";
-  text += field("mode", std::string(mode_of(lock)));
-  if (lock.total > 0) text += field("permits", permits_of(lock) + " taken");
-  text += field("token", lock.number == 0 ? "-" : to_string(token_of(lock)));
-  for (const ClaimStatus& holder : lock.holders) {
-    text += field("holder", place(holder.client)) + about(holder);
-    text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since));
-    text += field("  lease", human(holder.lease_left) + " left");
-  }
-  if (lock.holders.empty()) text += field("holder", "-");
-  text += field("waiters", std::to_string(lock.waiters.size()));
-  std::size_t position = 0;
-  for (const ClaimStatus& waiter : lock.waiters) {
-    text += "  " + std::to_string(++position) + ". " + client_of(waiter) + ", since " + ago(waiter.since);
-    text += (waiter.reason.empty() ? "" : ", " + printable(waiter.reason)) + "\n";
-  }
-  return text;
-}
 
 class Show : public Command {
  public:
@@ -73,7 +30,7 @@ class Show : public Command {
       print(printable(name_) + " is free: nobody holds it and nobody waits for it\n");
     }
     for (const LockStatus& lock : found) {
-      if (!json_) print(text_of(lock));
+      if (!json_) print(heading(printable(lock.name)) + "\n" + details_of(lock, std::chrono::system_clock::now()));
     }
     return exit_code::ok;
   }

@@ -20,6 +20,8 @@ class Signals {
   struct Arrived {
     int signal = 0;              ///< 0 if there was none
     bool from_terminal = false;  ///< a key was pressed, or the terminal went away: the whole job has got it
+
+    bool asks_to_end() const { return signal != 0 && signal != SIGUSR1 && signal != SIGUSR2; }
   };
   Arrived take() const;
 

@@ -10,10 +10,14 @@
 
 namespace holdfast::cli {
 
-/// Runs the job under `hold`: tells the guardian how long the lease lasts and when it is lost, and passes signals on.
-/// Returns when the command has ended, and all of its descendants if it was made to. Empty if somebody killed the
-/// guardian; then everything that it guarded was killed, too.
-std::optional<Ended> supervise(const Job& job, const Grant& grant, const Hold& hold, Guardian& guardian,
-                               const Signals& signals);
+struct Supervised {
+  std::optional<Ended> ended = {};  ///< empty if somebody killed the guardian; then what it guarded was killed, too
+  bool told_to_end = false;         ///< a signal came that asks programs to end
+};
+
+/// Runs the job under `hold`, until `turn_ends` at most: tells the guardian how long the lease lasts and when it is
+/// lost, and passes signals on. Returns when the command has ended, and all of its descendants if it was made to.
+Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point turn_ends, const Hold& hold,
+                     Guardian& guardian, const Signals& signals);
 
 }  // namespace holdfast::cli

@@ -44,4 +44,13 @@ std::string rfc3339(std::chrono::system_clock::time_point time) {
   return text.data();
 }
 
+std::string time_of_day(std::chrono::system_clock::time_point time) {
+  const std::time_t when = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::localtime_r(&when, &parts);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%H:%M:%S", &parts);
+  return text.data();
+}
+
 }  // namespace holdfast::cli

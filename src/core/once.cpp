@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/cell_handle.hpp"
+#include "core/lockable.hpp"
 #include "core/operations/once.hpp"
 #include "core/perform.hpp"
 
@@ -62,12 +63,19 @@ std::chrono::system_clock::time_point Run::started() const {
 }
 
 void Run::succeed(std::int32_t result) {
+  const Run ending = std::move(*this);  // which gives the lock back
+  ending.remember(result);
+}
+
+void Run::record_success(std::int32_t result) { remember(result); }
+
+void Run::remember(std::int32_t result) const {
   static_cast<void>(hold());
-  const std::unique_ptr<State> ending = std::move(state_);  // which gives the lock back
-  const LockName& name = ending->once->lock.name();
-  auto written = ending->once->lock.core().perform<spi::Nothing>(
-      Duration::max(), {}, [&](Caller& caller) { return core::remember_success(caller, name, ending->begun, result); });
-  core::value_or_throw(std::move(written), "remembering the run of '" + name.text() + "'");
+  const core::CellHandle& lock = state_->once->lock;
+  auto written = lock.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
+    return core::remember_success(caller, lock.name(), state_->begun, result);
+  });
+  core::value_or_throw(std::move(written), "remembering the run of '" + lock.name().text() + "'");
 }
 
 void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
@@ -83,6 +91,11 @@ void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
 }
 
 void Run::fail() noexcept { state_.reset(); }
+
+Released Run::release() {
+  static_cast<void>(hold());
+  return std::exchange(state_, nullptr)->hold.release();
+}
 
 // --- the job --------------------------------------------------------------------------------------------------------
 
@@ -106,9 +119,13 @@ std::optional<Run> Once::begin(std::stop_token stop) {
   return state_->run_of(core::value_or_throw(std::move(begun), "beginning a run of '" + name().text() + "'"));
 }
 
-std::optional<Run> Once::try_begin() {
+std::optional<Run> Once::try_begin() { return try_begin_within(Duration::zero(), {}); }
+
+std::optional<Run> Once::try_begin_within(std::chrono::nanoseconds wait, std::stop_token stop) {
+  core::check_wait(name(), wait);
+  const auto [when_busy, limit] = core::patience_for(wait);
   auto begun = state_->lock.core().perform<std::optional<core::BegunRun>>(
-      Duration::max(), {}, [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::refuse); });
+      limit, stop, [&, when_busy = when_busy](Caller& caller) { return state_->begin(caller, when_busy); });
   auto run = core::value_or_empty(std::move(begun), "beginning a run of '" + name().text() + "'");
   return run ? state_->run_of(*std::move(run)) : std::nullopt;
 }
@@ -128,6 +145,12 @@ bool Once::run(const std::function<void(const Hold& hold)>& job, std::stop_token
   job(begun->hold());
   begun->succeed();
   return true;
+}
+
+bool Once::due() {
+  auto due = state_->lock.core().perform<bool>(
+      Duration::max(), {}, [&](Caller& caller) { return core::is_due(caller, name(), state_->period); });
+  return core::value_or_throw(std::move(due), "reading the last run of '" + name().text() + "'");
 }
 
 std::optional<LastRun> Once::last_run() {

@@ -1,6 +1,7 @@
 // Whoever is killed, nobody goes on working without the lock.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/world.hpp"
@@ -95,6 +96,26 @@ TEST_F(Guarded, ManyDescendantsThatIgnoreSignalsAllDie) {
   process.signal(SIGKILL);
   EXPECT_TRUE(eventually([&] { return !alive(guardian); })) << "it ends when it has no descendants left";
   EXPECT_TRUE(all_end({"pid"}));
+}
+
+TEST_F(Guarded, CommandOfAnotherUserDoesNotKeepTheLock) {
+  ASSERT_EQ(::geteuid(), 0U) << "only root can make a program that becomes root";
+  const auto become_root = folder / "become-root";
+  std::filesystem::copy_file("/usr/bin/setpriv", become_root);
+  ASSERT_EQ(::chmod(become_root.c_str(), S_ISUID | 0755), 0);
+  ASSERT_EQ(::chown(folder.c_str(), 54321, 54321), 0);
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
+  const std::string script =
+      "'" + become_root.string() + "' --reuid=0 sh -c 'echo $$ >" + folder.string() + "/pid; sleep 60'";
+  Process& process =
+      start({"setpriv", "--reuid=54321", "--clear-groups", tool({}).front(), "run", "x", "--", "sh", "-c", script});
+  pid_in("pid");
+  ASSERT_EQ(
+      run({"setpriv", "--reuid=54321", "--clear-groups", tool({}).front(), "break", "x", "--yes"}, with_store()).code,
+      0);
+  const Finished finished = process.finish();
+  EXPECT_EQ(finished.code, 79);
+  EXPECT_THAT(finished.errors, HasSubstr("runs as another user and cannot be stopped from here"));
 }
 
 TEST_F(Guarded, GuardianDoesNotListenToSignals) {

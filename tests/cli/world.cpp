@@ -19,17 +19,21 @@ World::~World() {
   std::filesystem::remove_all(folder, ignored);
 }
 
-std::vector<std::string> World::words(const std::string& name, const std::vector<std::string>& flags,
-                                      const std::string& script) const {
-  std::vector<std::string> all = tool({"run", name});
+std::vector<std::string> World::subcommand(const std::string& subcommand, const std::string& name,
+                                           const std::vector<std::string>& flags, const std::string& script) const {
+  std::vector<std::string> all = tool({subcommand, name});
   all.insert(all.end(), flags.begin(), flags.end());
   for (const std::string& word : {std::string("--"), std::string("sh"), std::string("-c")}) all.push_back(word);
-  all.push_back("dir='" + folder.string() + "'\n" + script);
+  all.push_back("dir='" + folder.string() + "'; export dir\n" + script);
   return all;
 }
 
+Process& World::start(std::vector<std::string> words) {
+  return *processes_.emplace_back(std::make_unique<Process>(std::move(words), with_store()));
+}
+
 Process& World::start_run(const std::string& name, const std::vector<std::string>& flags, const std::string& script) {
-  return *processes_.emplace_back(std::make_unique<Process>(words(name, flags, script), with_store()));
+  return start(subcommand("run", name, flags, script));
 }
 
 Finished World::run_script(const std::string& name, const std::vector<std::string>& flags, const std::string& script) {

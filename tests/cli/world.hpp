@@ -21,7 +21,12 @@ class World : public testing::Test {
   Start with_store() const { return {.environment = {"HOLDFAST_URL=" + url}}; }
   /// `holdfast run NAME [flags] -- sh -c SCRIPT`, in the background; the script's `$dir` is the case's folder.
   Process& start_run(const std::string& name, const std::vector<std::string>& flags, const std::string& script);
-  /// The same, to its end.
+  /// Any program, in the background, so that it finds the store.
+  Process& start(std::vector<std::string> words);
+  /// `holdfast SUBCOMMAND NAME [flags] -- sh -c SCRIPT`.
+  std::vector<std::string> subcommand(const std::string& subcommand, const std::string& name,
+                                      const std::vector<std::string>& flags, const std::string& script) const;
+  /// As start_run(), to its end.
   Finished run_script(const std::string& name, const std::vector<std::string>& flags, const std::string& script);
 
   /// The pid that a script wrote to `$dir/FILE`; waits until it is there.
@@ -40,9 +45,6 @@ class World : public testing::Test {
   std::string url;
 
  private:
-  std::vector<std::string> words(const std::string& name, const std::vector<std::string>& flags,
-                                 const std::string& script) const;
-
   std::vector<std::unique_ptr<Process>> processes_;
   std::map<std::string, pid_t> pids_;
 };

@@ -268,6 +268,53 @@ TEST_P(OnceConformance, BeginningWaitsForARunAndRunsIfItFails) {
   EXPECT_GT(next->hold().token(), token);
 }
 
+TEST_P(OnceConformance, AWaitForARunCanBeLimited) {
+  Client client = open();
+  Client other = open();
+  Once once(client, "hourly", long_period);
+  Once elsewhere(other, "hourly", long_period);
+  EXPECT_TRUE(elsewhere.due());
+  auto run = once.try_begin_for(1min);
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(elsewhere.try_begin_for(0s));
+  EXPECT_FALSE(elsewhere.try_begin_for(150ms));
+  EXPECT_TRUE(elsewhere.due()) << "it was only busy";
+  run->succeed();
+  EXPECT_FALSE(elsewhere.try_begin_for(1min));
+  EXPECT_FALSE(elsewhere.due());
+}
+
+TEST_P(OnceConformance, ASuccessCanBeRecordedBeforeTheLockIsGivenBack) {
+  Client client = open();
+  Client other = open();
+  Once once(client, "hourly", long_period);
+  Once elsewhere(other, "hourly", long_period);
+  auto run = once.begin();
+  ASSERT_TRUE(run);
+  run->record_success(5);
+  run->record_success(6);
+  EXPECT_EQ(elsewhere.last_run().value().result, 6);
+  EXPECT_TRUE(run->hold().valid());
+  EXPECT_FALSE(Mutex(other, "hourly").try_acquire());
+  EXPECT_EQ(run->release(), Released::released);
+  EXPECT_EQ(errc_of([&] { run->release(); }), Errc::not_held);
+  EXPECT_TRUE(Mutex(other, "hourly").try_acquire());
+  EXPECT_FALSE(elsewhere.begin());
+}
+
+TEST_P(OnceConformance, AnEvictedRunRecordsNoSuccess) {
+  Client client = open();
+  Client other = open();
+  Once once(client, "hourly", long_period);
+  auto run = once.begin();
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(other.evict("hourly"));
+  ASSERT_TRUE(eventually([&] { return !run->hold().valid(); }));
+  EXPECT_EQ(errc_of([&] { run->record_success(); }), Errc::lost);
+  EXPECT_EQ(run->release(), Released::not_held);
+  EXPECT_TRUE(once.due());
+}
+
 TEST_P(OnceConformance, AStopEndsTheWaitForARun) {
   Client client = open();
   Client other = open();
@@ -302,10 +349,14 @@ TEST_P(OnceConformance, BadArgumentsAreRefused) {
   EXPECT_EQ(errc_of([&] { Once(client, "x", 1s, {.at_most = -1s}); }), Errc::invalid_argument);
   EXPECT_EQ(errc_of([&] { Once(client, "x", 1s, {.lock = {.ttl = 1ms}}); }), Errc::invalid_argument);
   EXPECT_EQ(errc_of([&] { Once(client, "", 1s); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { Once(client, "x", 1s).try_begin_for(-1s); }), Errc::invalid_argument);
   holdfast::Run none;
   EXPECT_FALSE(none);
   EXPECT_EQ(errc_of([&] { static_cast<void>(none.hold()); }), Errc::not_held);
   EXPECT_EQ(errc_of([&] { static_cast<void>(none.started()); }), Errc::not_held);
+  EXPECT_EQ(errc_of([&] { none.succeed(); }), Errc::not_held);
+  EXPECT_EQ(errc_of([&] { none.record_success(); }), Errc::not_held);
+  EXPECT_EQ(errc_of([&] { none.release(); }), Errc::not_held);
   none.fail();
 }
 

@@ -88,6 +88,11 @@ Operation<WallTime> time_of_day(Caller& caller, Persistence persistence) {
   co_return now;
 }
 
+bool may_begin(const Memory& known, WallTime now, milliseconds period) {
+  const bool done = known.success && now < known.success->started + period - slack_of(period);
+  return !done && now >= known.closed_until;
+}
+
 /// Changes what is remembered, in the name of whoever holds the lock; Errc::lost if it is not held any more, or a later
 /// holder has written. Writing the same again is harmless, so doubt is resolved by trying again.
 template <class Change>
@@ -137,8 +142,7 @@ Operation<std::optional<BegunRun>> begin_with_lock(Caller& caller, std::shared_p
     }
     spi::Result<WallTime> now = co_await time_of_day(caller, Persistence::for_ever);
     if (!now.ok()) co_return std::move(now.failure());
-    const bool done = known.success && now.value() < known.success->started + period - slack_of(period);
-    if (done || now.value() < known.closed_until) co_return std::optional<BegunRun>();
+    if (!may_begin(known, now.value(), period)) co_return std::optional<BegunRun>();
 
     const WallTime started = std::max(now.value(), known.last_start);
     known.last_start = started;
@@ -176,6 +180,14 @@ Operation<Nothing> remember_success(Caller& caller, LockName name, BegunRun run,
   };
   auto written = co_await rewrite(caller, std::move(name), run.lock, remember);
   co_return written;
+}
+
+Operation<bool> is_due(Caller& caller, LockName name, milliseconds period) {
+  spi::Result<Memory> memory = co_await remembered(caller, std::move(name), Persistence::until_contact);
+  if (!memory.ok()) co_return std::move(memory.failure());
+  spi::Result<WallTime> now = co_await time_of_day(caller, Persistence::until_contact);
+  if (!now.ok()) co_return std::move(now.failure());
+  co_return may_begin(memory.value(), now.value(), period);
 }
 
 Operation<std::optional<LastRun>> last_run(Caller& caller, LockName name) {

@@ -31,6 +31,8 @@ Operation<std::optional<BegunRun>> begin_run(Caller& caller, Cell& cell, std::ch
                                              spi::WhenBusy when_busy);
 /// Remembers, as long as the lock is held, that the run was successful; Errc::lost if it is not.
 Operation<spi::Nothing> remember_success(Caller& caller, LockName name, BegunRun run, std::int32_t result);
+/// Whether begin_run() would begin one, if it had the lock.
+Operation<bool> is_due(Caller& caller, LockName name, std::chrono::milliseconds period);
 Operation<std::optional<LastRun>> last_run(Caller& caller, LockName name);
 
 }  // namespace holdfast::core

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/status.hpp"
+
+namespace holdfast::cli {
+
+/// What is different between two looks at a store, as far as looks can tell: what began and ended between them is not
+/// seen, nor why somebody let go.
+///
+/// | kind       | somebody ...                                                                                      |
+/// |------------|---------------------------------------------------------------------------------------------------|
+/// | `held`     | held it already at the first look                                                                 |
+/// | `acquired` | holds it now                                                                                      |
+/// | `released` | holds it no longer: gave it back, or an operator broke it                                         |
+/// | `expired`  | holds it no longer, and the lease that was last seen was over by now: it was not renewed          |
+/// | `waiting`  | waits for it now                                                                                  |
+/// | `left`     | waits no longer, and does not hold it: gave up, or held it for a moment between the looks         |
+struct Change {
+  enum class Kind { held, acquired, released, expired, waiting, left };
+
+  Kind kind = Kind::held;
+  std::string name = {};
+  LockKind lock_kind = LockKind::lock;
+  ClaimStatus claim = {};  ///< as it was last seen
+};
+
+/// The kind, as people and scripts see it.
+std::string_view word_for(Change::Kind kind);
+
+/// What a first look finds: `held` and `waiting`.
+std::vector<Change> present(const std::vector<LockStatus>& locks);
+
+/// What is new since an earlier look, lock by lock; of one lock, ends before beginnings. `elapsed` is the time between
+/// the looks; when that is more than a second, leases may have been renewed meanwhile, and nothing is called expired.
+std::vector<Change> changes_between(const std::vector<LockStatus>& before, const std::vector<LockStatus>& now,
+                                    std::chrono::milliseconds elapsed);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace holdfast::cli {
+
+/// A process as /proc/PID/stat shows it. Together, pid and start time name a process for ever.
+struct Process {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  bool alive = false;  ///< not a zombie
+  std::uint64_t started = 0;
+};
+
+/// Empty if there is no such process.
+std::optional<Process> look_at(pid_t pid);
+/// All that can be seen from here.
+std::vector<Process> all_processes();
+/// Whether `pid` is the parent of this process, or the parent's parent and so on.
+bool is_ancestor(pid_t pid);
+
+}  // namespace holdfast::cli

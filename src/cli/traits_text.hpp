@@ -1,0 +1,16 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "holdfast/status.hpp"
+
+namespace holdfast::cli {
+
+/// The shortest lease that the store can give.
+std::chrono::milliseconds shortest_ttl(const StoreTraits& traits);
+
+/// What a store promises, in words: one aligned line for each of its traits. Printable.
+std::string in_words(const StoreTraits& traits);
+
+}  // namespace holdfast::cli
