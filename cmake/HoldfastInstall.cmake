@@ -47,7 +47,11 @@ list(JOIN pc_modules " " pc_modules)
 if(library_type STREQUAL "STATIC_LIBRARY")
   set(HOLDFAST_PC_REQUIRES "Requires: ${pc_modules}")
 else()
-  set(HOLDFAST_PC_REQUIRES "Requires.private: ${pc_modules}")
+  set(HOLDFAST_PC_REQUIRES)  # a shared library finds its own
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/holdfast.pc.in" "${PROJECT_BINARY_DIR}/holdfast.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${pc_dir}" COMPONENT development)
+
+if(PROJECT_IS_TOP_LEVEL AND HOLDFAST_BUILD_CLI AND library_type STREQUAL "SHARED_LIBRARY")
+  include(HoldfastPackages)
+endif()

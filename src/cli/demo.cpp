@@ -89,6 +89,7 @@ class Demo : public Command {
       tell(failure.what());
       return failure.code;
     } catch (const demo::Interrupted& interrupted) {
+      if (is_terminal(Stream::output)) print("\n");  // behind the terminal's ^C
       return exit_code::signal_base + interrupted.signal;
     }
   }

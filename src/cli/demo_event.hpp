@@ -23,7 +23,7 @@ struct Event {
     // told by the host
     begins,    ///< its job was started
     waits,     ///< found the lock held
-    acquired,  ///< has the lock: `token`
+    acquired,  ///< has the lock: `token`, `lease_ms`
     checked,   ///< asked its hold, and it is valid
     sent,      ///< the gateway took its message
     refused,   ///< the gateway did not: `token` is too old
@@ -42,6 +42,7 @@ struct Event {
   Kind kind = Kind::begins;
   BootClock::rep at = 0;  ///< the same clock in all processes
   std::uint64_t token = 0;
+  std::int64_t lease_ms = 0;  ///< of `acquired`: what the store was asked for
   int code = 0;
   std::array<char, 512> text = {};
 

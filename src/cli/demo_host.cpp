@@ -23,7 +23,9 @@ void play(const HostProcess::Part& part, const HostLink& link) {
   try {
     part(link);
   } catch (const Error& error) {
-    link.tell_failure(error.what(), exit_code_of(error.errc()));
+    // That a lock was lost is no answer to the user: the story went wrong.
+    const bool went_wrong = error.errc() == Errc::lost || error.errc() == Errc::not_held;
+    link.tell_failure(error.what(), went_wrong ? exit_code::internal : exit_code_of(error.errc()));
   } catch (const std::exception& error) {
     link.tell_failure(error.what(), exit_code::internal);
   }
@@ -39,6 +41,12 @@ int wait_for(pid_t pid, int options) {
 }
 
 }  // namespace
+
+void HostLink::tell_acquired(Token token, std::chrono::milliseconds lease) const {
+  Event event = event_now(host_, Event::Kind::acquired, token);
+  event.lease_ms = lease.count();
+  send(event);
+}
 
 void HostLink::tell_failure(std::string_view what, int code) const {
   Event event = event_now(host_, Event::Kind::failed);

@@ -17,6 +17,7 @@ class HostLink {
 
   HostId host() const { return host_; }
   void tell(Event::Kind kind, Token token = {}) const { send(event_now(host_, kind, token)); }
+  void tell_acquired(Token token, std::chrono::milliseconds lease) const;
   void tell_failure(std::string_view what, int code) const;
   /// Waits until the narrator lets it go on. A cue that was given before counts.
   void await_cue() const;

@@ -41,14 +41,15 @@ void send_without_lock(const HostLink& link, const World& world) {
 void send_once_per_hour(const HostLink& link, const World& world) {
   link.tell(Kind::begins);
   Client client = open_client(link, world);
-  Once hourly(client, world.lock, std::chrono::hours(1), {.lock = lock_options(client, world)});
+  const LockOptions options = lock_options(client, world);
+  Once hourly(client, world.lock, std::chrono::hours(1), {.lock = options});
   std::optional<Run> run = hourly.try_begin();
   if (!run) {
     link.tell(Kind::waits);
     run = hourly.begin();
   }
   if (!run) return link.tell(Kind::skips);
-  link.tell(Kind::acquired, run->hold().token());
+  link.tell_acquired(run->hold().token(), options.ttl);
   link.await_cue();
   send(link, world, run->hold().token());
   link.tell(Kind::released);  // before it is: what the other host does then, is told after it
@@ -58,13 +59,14 @@ void send_once_per_hour(const HostLink& link, const World& world) {
 void send_under_lock(const HostLink& link, const World& world) {
   link.tell(Kind::begins);
   Client client = open_client(link, world);
-  Mutex mutex(client, world.lock, lock_options(client, world));
+  const LockOptions options = lock_options(client, world);
+  Mutex mutex(client, world.lock, options);
   std::optional<Hold> hold = mutex.try_acquire();
   if (!hold) {
     link.tell(Kind::waits);
     hold = mutex.acquire();
   }
-  link.tell(Kind::acquired, hold->token());
+  link.tell_acquired(hold->token(), options.ttl);
   if (hold->valid()) link.tell(Kind::checked);
   link.await_cue();
   send(link, world, hold->token());

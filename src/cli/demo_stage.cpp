@@ -72,7 +72,9 @@ void Stage::hear(HostId host) {
 }
 
 void Stage::take(const Event& event) {
-  if (event.kind == Event::Kind::failed) throw Failure(printable(event.text.data()), event.code);
+  if (event.kind == Event::Kind::failed) {
+    throw Failure(std::string(name_of(event.host)) + ": " + printable(event.text.data()), event.code);
+  }
   record_.events.push_back(event);
   print(timeline_.event(event));
 }

@@ -14,6 +14,7 @@ namespace holdfast::cli::demo {
 namespace {
 
 using Kind = Event::Kind;
+using std::chrono::milliseconds;
 
 constexpr HostId a = HostId::a;
 constexpr HostId b = HostId::b;
@@ -29,6 +30,19 @@ using Job = void (*)(const HostLink&, const World&);
 
 HostProcess::Part part(Job job, const World& world) {
   return [job, world](const HostLink& link) { job(link, world); };
+}
+
+std::string count(const ActRecord& record) {
+  return std::to_string(record.senders.size()) + (record.senders.size() == 1 ? " message" : " messages");
+}
+
+milliseconds lease_in(const ActRecord& record) { return milliseconds(find(record, a, Kind::acquired)->lease_ms); }
+
+/// A holder renews its lease before half of it is over: who takes over sooner than that did not wait for its end.
+std::string why_after(milliseconds takeover, milliseconds lease) {
+  return takeover < lease / 2
+             ? "This store sees a process die; others wait until its lease ends, here " + human(lease) + "."
+             : "The store had to wait until host-a's lease of " + human(lease) + " was over.";
 }
 
 std::string token_in(const ActRecord& record, HostId host) {
@@ -47,7 +61,7 @@ Story::Story(std::string url, std::filesystem::path folder, Pace pace, Look look
 
 void Story::tell() {
   print(timeline_.heading("Two hosts have the same cron job: once an hour, send the customer one SMS."));
-  print("Both hosts are real processes. The lock is " + lock_ + ".\n");
+  print("Both hosts are real processes. The lock is " + lock_ + ".\n" + timeline_.legend());
   without_lock();
   once_per_hour();
   holder_is_killed();
@@ -82,7 +96,7 @@ void Story::without_lock() {
   stage.cue(a);
   stage.cue(b);
   const ActRecord record = checked(stage.finish(), world, objection_to_no_lock);
-  print(timeline_.result(Mood::bad, std::to_string(record.senders.size()) + " messages: the customer gets it twice."));
+  print(timeline_.result(Mood::bad, count(record) + ": the customer gets it twice."));
   stage.pause(2 * pace_.beat);
 }
 
@@ -93,14 +107,14 @@ void Story::once_per_hour() {
   stage.pause(pace_.beat);
   stage.enter(a, part(send_once_per_hour, world));
   stage.await(a, Kind::acquired);
+  stage.pause(pace_.beat);
   stage.enter(b, part(send_once_per_hour, world));
   stage.cue(b);  // nothing but the lock shall keep it from sending
   stage.await(b, Kind::waits);
   stage.pause(2 * pace_.beat);
   stage.cue(a);
   const ActRecord record = checked(stage.finish(), world, objection_to_once_per_hour);
-  print(timeline_.result(Mood::good, std::to_string(record.senders.size()) +
-                                         " message: host-b waited, saw that the job was done, and skipped it."));
+  print(timeline_.result(Mood::good, count(record) + ": host-b waited, saw that the job was done, and skipped it."));
   stage.pause(3 * pace_.beat);
 }
 
@@ -111,6 +125,7 @@ void Story::holder_is_killed() {
   stage.pause(pace_.beat);
   stage.enter(a, part(send_under_lock, world));
   stage.await(a, Kind::checked);
+  stage.pause(pace_.beat);
   stage.enter(b, part(send_under_lock, world));
   stage.cue(b);
   stage.await(b, Kind::waits);
@@ -118,21 +133,16 @@ void Story::holder_is_killed() {
   stage.kill(a);
   const ActRecord record = checked(stage.finish(), world, objection_to_kill);
   takeover_after_kill_ = takeover_time(record, Kind::killed);
-  const bool before_lease_ended = 2 * takeover_after_kill_ < pace_.lease;
-  print(timeline_.result(
-      Mood::good,
-      std::to_string(record.senders.size()) + " message: host-b had the lock " + human(takeover_after_kill_) +
-          " after the kill. " +
-          (before_lease_ended ? "This store sees a process die. One that cannot waits until the lease ends ("
-                              : "The store had to wait until host-a's lease had ended (") +
-          human(pace_.lease) + ")."));
+  print(timeline_.result(Mood::good, count(record) + ": host-b had the lock " + human(takeover_after_kill_) +
+                                         " after the kill. " + why_after(takeover_after_kill_, lease_in(record))));
   stage.pause(3 * pace_.beat);
 }
 
 void Story::holder_is_paused() {
-  print(timeline_.act(4, "a pause",
-                      "The next hour. host-a is paused just before it sends, for longer than its lease of " +
-                          human(pace_.lease) + ". When it wakes up, it goes on where it was."));
+  print(
+      timeline_.act(4, "a pause",
+                    "The next hour. host-a is paused just before it sends, until its lease is over. When it wakes up, "
+                    "it goes on where it was."));
   const World world = world_of_act(4);
   Stage stage(timeline_, signals_);
   stage.pause(pace_.beat);
@@ -148,10 +158,12 @@ void Story::holder_is_paused() {
   stage.resume(a);
   stage.cue(a);
   const ActRecord record = checked(stage.finish(), world, objection_to_pause);
-  print(timeline_.result(Mood::good, std::to_string(record.senders.size()) +
-                                         " message: host-a's came late, and the gateway refused it. Each new holder "
-                                         "gets a larger token, so it can tell: " +
-                                         token_in(record, a) + " (host-a) < " + token_in(record, b) + " (host-b)."));
+  print(timeline_.result(
+      Mood::good,
+      count(record) + ": host-b had the lock " + human(takeover_time(record, Kind::stopped)) +
+          " after the pause began, when host-a's lease was over. host-a's message came late, and the gateway "
+          "refused it: each new holder gets a larger token."));
+  print("   host-a " + token_in(record, a) + " < host-b " + token_in(record, b) + "\n");
   stage.pause(2 * pace_.beat);
 }
 

@@ -39,7 +39,7 @@ Phrase phrase_of(const Event& event) {
     case Kind::acquired: return {"gets the lock, token " + token, Mood::good};
     case Kind::checked: return {"checks the lock: mine. Will send"};
     case Kind::sent: return {">> SMS sent", Mood::good};
-    case Kind::refused: return {"xx SMS REFUSED by the gateway: token " + token + " is too old", Mood::bad};
+    case Kind::refused: return {"xx SMS REFUSED by the gateway: token " + token + " is old", Mood::bad};
     case Kind::skips: return {"done already this hour: skips", Mood::good};
     case Kind::released: return {"gives the lock back"};
     case Kind::lost: return {"checks again: the lock is lost", Mood::warning};
@@ -74,6 +74,14 @@ std::string Timeline::act(int number, std::string_view title, std::string_view e
   titles += "  " + std::string(name_of(HostId::a));
   titles.resize(clock_columns + 2 + text_columns + 1, ' ');
   return text + painted(bold, titles + "  " + std::string(name_of(HostId::b))) + "\n";
+}
+
+std::string Timeline::legend() const {
+  if (!look_.lanes) return {};
+  const auto entry = [&](const Lane& lane, std::string_view meaning) { return bar(lane) + " " + std::string(meaning); };
+  return entry({.present = true, .lock = Lane::Lock::held}, "holds the lock   ") +
+         entry({.lock = Lane::Lock::left_behind}, "dead or paused, still has the lock   ") +
+         entry({.present = true}, "works without it") + "\n";
 }
 
 std::string Timeline::heading(std::string_view text) const { return painted(bold, text) + "\n"; }

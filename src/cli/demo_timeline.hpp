@@ -45,6 +45,8 @@ class Timeline {
   /// What an act, or the whole, has shown; longer texts take more lines.
   std::string result(Mood mood, std::string_view text) const;
   std::string heading(std::string_view text) const;
+  /// What the bars mean. Empty where there are no lanes.
+  std::string legend() const;
 
  private:
   struct Lane {

@@ -14,7 +14,7 @@ namespace holdfast::cli {
 /// | member               | is                                                                                      |
 /// |----------------------|-----------------------------------------------------------------------------------------|
 /// | `name`               | string                                                                                  |
-/// | `mode`               | `exclusive`, `shared`, `permits` or `free`                                              |
+/// | `mode`               | `exclusive`, `shared`, `permits`, `election` or `free`                                  |
 /// | `token`              | a string: 64 bits do not fit into every reader's numbers; `"0"` if nobody holds         |
 /// | `holders`, `waiters` | `client, host, pid, command, label, reason, since (RFC 3339), ttl_ms`; in order         |
 ///

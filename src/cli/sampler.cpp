@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <condition_variable>
+#include <exception>
 #include <stop_token>
 #include <system_error>
 
@@ -16,7 +17,7 @@ Sample look_at(const Client& client, const std::string& prefix) {
   Sample sample;
   try {
     sample.locks = client.list(prefix);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     sample.failure = printable(error.what());
   }
   sample.taken = BootClock::now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/lock_details.hpp"
+#include "cli/top_help.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -66,8 +67,8 @@ TopState::Wish TopState::press(const Key& key, std::size_t rows) {
   switch (page_) {
     case Page::list: return press_on_list(key, rows);
     case Page::filter: press_on_filter(key); break;
-    case Page::detail: press_on_detail(key, rows); break;
-    case Page::help: page_ = Page::list; break;
+    case Page::detail:
+    case Page::help: press_on_text(key, rows); break;
   }
   return Wish::none;
 }
@@ -84,6 +85,7 @@ TopState::Wish TopState::press_on_list(const Key& key, std::size_t rows) {
   } else if (key.text == "/") {
     page_ = Page::filter;
   } else if (key.text == "?") {
+    scrolled_ = 0;
     page_ = Page::help;
   } else if (key.text == "q") {
     return Wish::quit;
@@ -102,16 +104,21 @@ void TopState::press_on_filter(const Key& key) {
   }
 }
 
-void TopState::press_on_detail(const Key& key, std::size_t rows) {
-  if (key.kind == Key::Kind::escape || key.text == "q") {
+void TopState::press_on_text(const Key& key, std::size_t rows) {
+  if (key.kind == Key::Kind::escape || key.text == "q" || key.text == "?") {
     page_ = Page::list;
     return;
   }
-  const LockStatus* const lock = detail();
-  const std::string text = lock != nullptr ? details_of(*lock, {}) : "";
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const std::size_t lines = lines_of_text();
   const std::size_t positions = lines > rows ? lines - rows + 1 : 1;
   scrolled_ = moved(key, scrolled_, positions, rows).value_or(scrolled_);
+}
+
+std::size_t TopState::lines_of_text() const {
+  if (page_ == Page::help) return top_help.size();
+  const LockStatus* const lock = detail();
+  const std::string text = lock != nullptr ? details_of(*lock, {}) : "";
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 void TopState::sort_by(Order order) {

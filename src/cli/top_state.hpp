@@ -13,13 +13,12 @@ namespace holdfast::cli {
 
 /// What `top` shows of which locks, and how keys change that. No I/O.
 ///
-/// | page   | keys                                                                                                |
-/// |--------|-----------------------------------------------------------------------------------------------------|
-/// | list   | up, down, j, k, page up, page down, home, end; enter: details; n, s, t, w: sort; /: filter; esc: no  |
-/// |        | filter; ?: help; q: quit                                                                            |
-/// | filter | text; backspace; enter: keep it; esc: no filter                                                     |
-/// | detail | up, down, j, k, page up, page down, home; esc, q: back                                               |
-/// | help   | any: back                                                                                           |
+/// | page         | keys                                                                                          |
+/// |--------------|-----------------------------------------------------------------------------------------------|
+/// | list         | arrows, j, k, page up and down, home, end: select; enter: detail; n, s, t, w: sort;           |
+/// |              | /: filter; esc: no filter; ?: help; q: quit                                                   |
+/// | filter       | text; backspace; enter: keep it; esc: no filter                                               |
+/// | detail, help | arrows, j, k, page up and down, home, end: scroll; esc, q, ?: back                            |
 ///
 /// Ctrl-C quits and Ctrl-Z stops everywhere.
 class TopState {
@@ -49,7 +48,7 @@ class TopState {
   const std::string& detail_name() const { return detailed_.name; }
   /// The lock on the detail page; null when nobody holds it any more and nobody waits for it.
   const LockStatus* detail() const;
-  /// How many lines of the detail page are above the screen.
+  /// How many lines of the detail or help page are above the screen.
   std::size_t scrolled() const { return scrolled_; }
 
  private:
@@ -61,7 +60,8 @@ class TopState {
 
   Wish press_on_list(const Key& key, std::size_t rows);
   void press_on_filter(const Key& key);
-  void press_on_detail(const Key& key, std::size_t rows);
+  void press_on_text(const Key& key, std::size_t rows);
+  std::size_t lines_of_text() const;
   void sort_by(Order order);
   void filter_by(std::string filter);
   void select(std::size_t index);

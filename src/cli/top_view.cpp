@@ -8,6 +8,7 @@
 #include "cli/lock_row.hpp"
 #include "cli/output.hpp"
 #include "cli/time_text.hpp"
+#include "cli/top_help.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -18,30 +19,15 @@ using Cells = std::array<std::string, lock_row_headings.size()>;
 
 constexpr std::size_t gap = 2;
 
-constexpr std::array help_lines{
-    "up, down, k, j      select a lock",
-    "PgUp, PgDn          a page up or down",
-    "Home, End           the first or the last lock",
-    "Enter               all about the selected lock; Esc or q: back",
-    "n                   sort by name",
-    "s                   sort by age: who has held longest first",
-    "t                   sort by TTL: whose lease ends next first",
-    "w                   sort by waiters: most first",
-    "                    the same key again reverses the order",
-    "/                   show only names that contain a text; Esc: show all",
-    "Ctrl-L              draw the screen again",
-    "Ctrl-Z              stop; the shell's fg continues",
-    "q, Ctrl-C           quit",
-};
-
 std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-/// Two texts at the ends of a line; the left one is cut if there is no room for both.
+/// Two texts at the ends of a line. If there is no room for both the left one is cut, or stands alone.
 std::string justified(const std::string& left, const std::string& right, std::size_t columns) {
-  const std::size_t room = columns > width(right) + 1 ? columns - width(right) - 1 : 0;
-  return room == 0 ? cut(left, columns) : fitted(left, room) + " " + right;
+  constexpr std::size_t least = 16;
+  const std::size_t taken = width(right) + 1;
+  return columns < taken + least ? left : fitted(left, columns - taken) + " " + right;
 }
 
 std::string counts(const TopState& state) {
@@ -141,18 +127,18 @@ void add_detail(Frame& frame, const TopState& state, const StoreNews& store, Scr
   for (std::size_t i = 0; i < rows_of_page(size) && std::getline(lines, line); ++i) frame.push_back({line});
 }
 
-void add_help(Frame& frame, ScreenSize size) {
+void add_help(Frame& frame, const TopState& state, ScreenSize size) {
   frame.push_back({"Keys", Style::heading});
-  const std::size_t lines = std::min(help_lines.size(), rows_of_page(size));
-  for (std::size_t i = 0; i < lines; ++i) frame.push_back({help_lines[i]});
+  const std::size_t end = std::min(state.scrolled() + rows_of_page(size), top_help.size());
+  for (std::size_t i = state.scrolled(); i < end; ++i) frame.push_back({top_help[i]});
 }
 
 std::string bottom_line(const TopState& state) {
   switch (state.page()) {
     case TopState::Page::list: return "q quit  ? help  / filter  Enter details  n s t w sort";
     case TopState::Page::filter: return "filter: " + printable(state.filter()) + "_  (Enter: keep it, Esc: show all)";
-    case TopState::Page::detail: return "Esc back  up, down scroll";
-    case TopState::Page::help: return "any key: back";
+    case TopState::Page::detail:
+    case TopState::Page::help: return "Esc back  up, down scroll";
   }
   return {};
 }
@@ -171,7 +157,7 @@ Frame view_of(const TopState& state, const StoreNews& store, system_clock::time_
     case TopState::Page::list:
     case TopState::Page::filter: add_list(frame, state, store, size); break;
     case TopState::Page::detail: add_detail(frame, state, store, size); break;
-    case TopState::Page::help: add_help(frame, size); break;
+    case TopState::Page::help: add_help(frame, state, size); break;
   }
   frame.resize(std::max<std::size_t>(size.rows, 1) - 1);
   frame.push_back({bottom_line(state)});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "cli/changes.hpp"
@@ -27,6 +28,7 @@ using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
 constexpr milliseconds pause_between_looks{250};
+constexpr const char* no_output = "cannot write to standard output";
 
 std::string_view colour_of(Change::Kind kind) {
   switch (kind) {
@@ -108,7 +110,8 @@ class Watch : public Command {
     while (true) {
       ::poll(wanted.data(), wanted.size(), -1);
       if (const int signal = signals.take().signal; signal != 0) return exit_code::signal_base + signal;
-      if ((wanted[2].revents & (POLLERR | POLLHUP)) != 0) return exit_code::signal_base + SIGPIPE;
+      if ((wanted[2].revents & POLLNVAL) != 0) throw std::system_error(EBADF, std::generic_category(), no_output);
+      if (wanted[2].revents != 0) return exit_code::signal_base + SIGPIPE;
       if (auto sample = sampler.take()) hear(std::move(*sample));
     }
   }

@@ -26,19 +26,25 @@ class Break : public World {
   Client client{url, {.label = "tester"}};
 };
 
-TEST_F(Break, EndsTheCommandAndGivesTheLockToTheFirstWaiter) {
+TEST_F(Break, EndsTheCommandAndGivesTheLockToTheFirstInLine) {
   Process& first = start_run("job", {}, "echo $$ >$dir/first; echo $HOLDFAST_TOKEN >$dir/token; exec sleep 60");
   pid_in("first");
-  Background waiter([&](std::stop_token stop) { return Mutex(client, "job").acquire(std::move(stop)); });
+  Background second([&](std::stop_token stop) { return Mutex(client, "job").acquire(std::move(stop)); });
   ASSERT_TRUE(gets_a_waiter("job"));
+  Client another(url);
+  Background third([&](std::stop_token stop) { return Mutex(another, "job").acquire(std::move(stop)); });
+  ASSERT_TRUE(eventually([&] { return client.show("job")->waiters.size() == 2; }));
 
   const Finished finished = break_lock({"job", "--yes"});
   EXPECT_EQ(finished.code, 0) << finished.errors;
   const std::string token = content("token").substr(0, content("token").find('\n'));
   EXPECT_THAT(finished.output, AllOf(StartsWith("took the lock 'job' (token " + token + ") from "), HasSubstr("(sh)")));
 
-  const Hold next = waiter.take();
+  Hold next = second.take();
   EXPECT_GT(next.token().value(), std::stoull(token));
+  EXPECT_EQ(client.show("job")->waiters.size(), 1U) << "who came later waits still";
+  next.release();
+  EXPECT_GT(third.take().token(), next.token());
   const Finished lost = first.finish();
   EXPECT_EQ(lost.code, 79) << lost.errors;
   EXPECT_TRUE(all_end({"first"}));

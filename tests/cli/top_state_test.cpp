@@ -174,7 +174,13 @@ TEST_F(TopKeys, ScrollTheDetails) {
 TEST_F(TopKeys, AskForHelp) {
   press("?");
   EXPECT_EQ(state.page(), Page::help);
+  press("jj");
+  EXPECT_EQ(state.scrolled(), 2U);
   EXPECT_EQ(press("q"), Wish::none);
+  EXPECT_EQ(state.page(), Page::list);
+  press("?");
+  EXPECT_EQ(state.scrolled(), 0U);
+  press("?");
   EXPECT_EQ(state.page(), Page::list);
 }
 

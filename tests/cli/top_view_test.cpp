@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cli/output.hpp"
 #include "cli/time_text.hpp"
 
@@ -177,6 +179,10 @@ TEST_F(TopView, ShowsHelp) {
   press("?");
   EXPECT_THAT(text(), HasSubstr("sort by waiters"));
   EXPECT_THAT(text(), HasSubstr("Ctrl-C"));
+  const ScreenSize small{.columns = 40, .rows = 6};
+  EXPECT_THAT(text(small), Not(HasSubstr("Ctrl-C")));
+  state.press({.kind = Key::Kind::end}, rows_of_page(small));
+  EXPECT_THAT(text(small), HasSubstr("Ctrl-C"));
 }
 
 TEST_F(TopView, KeepsTheLastPictureWhenTheStoreIsAway) {

@@ -148,6 +148,10 @@ TEST_F(Watching, EndsQuietlyWhenNobodyReads) {
   EXPECT_EQ(std::count(finished.errors.begin(), finished.errors.end(), '\n'), 1) << finished.errors;
 }
 
+TEST_F(Watching, NeedsAnOutput) {
+  EXPECT_EQ(run({"sh", "-c", "\"$0\" watch >&-", tool({}).front()}, with_store()).code, 70);
+}
+
 TEST_F(Watching, CtrlCEndsIt) {
   Shell shell(url);
   shell.type("$tool watch; echo code=$?.\n");
