@@ -35,7 +35,7 @@ struct Measured {
 Measured measure_interruptibly(Client& client, Client& other, std::chrono::nanoseconds each, const Signals& signals) {
   constexpr auto looks_again_after = std::chrono::milliseconds(20);
   Measured measured;
-  std::stop_source stop;
+  const std::stop_source stop;
   auto result = std::async(std::launch::async,
                            [&, token = stop.get_token()] { return measure(client, other, new_prefix(), each, token); });
   while (result.wait_for(looks_again_after) != std::future_status::ready) {

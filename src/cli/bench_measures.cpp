@@ -42,6 +42,7 @@ LatencyHistogram pairs(Client& client, const LockName& name, const Round& round)
 
 LatencyHistogram pairs_of_threads(Client& client, const std::string& prefix, int threads, const Round& round) {
   std::vector<std::future<LatencyHistogram>> results;
+  results.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) {
     results.push_back(std::async(std::launch::async, [&client, &round, name = prefix + std::to_string(i)] {
       return pairs(client, name, round);
@@ -85,9 +86,9 @@ LatencyHistogram hand_offs(Client& client, Client& other, const LockName& name, 
   return latencies;
 }
 
-LatencyHistogram refused_tries(Client& client, Client& other, const LockName& name, const Round& round) {
+LatencyHistogram refused_tries(Client& holder, const LockName& name, Client& other, const Round& round) {
   LatencyHistogram latencies;
-  Mutex mutex(client, name);
+  Mutex mutex(holder, name);
   Hold hold = take(mutex, round);
   Mutex wanted(other, name);
   while (round.goes_on()) {
@@ -126,7 +127,7 @@ std::vector<BenchFigure> measure(Client& client, Client& other, const std::strin
   add("hand_off", "hand-off to another client that waits",
       [&](const Round& round) { return hand_offs(client, other, prefix + "hand-off", round); });
   add("refused_try", "try of a lock that somebody holds",
-      [&](const Round& round) { return refused_tries(client, other, prefix + "held", round); });
+      [&](const Round& round) { return refused_tries(client, prefix + "held", other, round); });
   return figures;
 }
 

@@ -66,7 +66,7 @@ class Break : public Command {
     if (found.empty()) return nobody();
     if (found.size() > 1) throw UsageError(several(found));
     if (!yes_) return preview(found.front());
-    return ask_ ? ask_first(client, found.front()) : take(client, found.front());
+    return ask_ ? ask_first(client, found.front(), *ask_) : take(client, found.front());
   }
 
  private:
@@ -102,11 +102,11 @@ class Break : public Command {
     return exit_code::ok;
   }
 
-  int ask_first(Client& client, const LockStatus& lock) const {
+  int ask_first(Client& client, const LockStatus& lock, milliseconds within) const {
     for (const ClaimStatus& holder : lock.holders) {
-      tell("asking " + client_of(holder) + " to let go of " + possession(lock, holder) + " within " + human(*ask_));
+      tell("asking " + client_of(holder) + " to let go of " + possession(lock, holder) + " within " + human(within));
     }
-    const Revoked revoked = client.revoke(name_, {.reason = reason_, .within = *ask_}, lock.kind);
+    const Revoked revoked = client.revoke(name_, {.reason = reason_, .within = within}, lock.kind);
     if (revoked == Revoked::not_held) return nobody();
     // Which of several holders let go is not known.
     const char* const doubt = lock.holders.size() > 1 ? ", unless it has let go by itself" : "";

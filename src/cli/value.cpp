@@ -63,7 +63,7 @@ class Value : public Command {
     Client client = open_client(store);
     Register value(client, name);
     try {
-      if (action_ == "get") return after_.empty() ? answer(value.get()) : get_later(value);
+      if (action_ == "get") return after_ ? get_after(value, version_in(*after_)) : answer(value.get());
       if (action_ == "set") return set(value, operand(first_, client));
       if (action_ == "cas") return compare_and_set(value, operand(second_, client));
       return add(value);
@@ -85,8 +85,8 @@ class Value : public Command {
     if (action_ == "set") expect(1, "set NAME VALUE");
     if (action_ == "cas") expect(2, "cas NAME VERSION VALUE");
     if (action_ == "add") expect(1, "add NAME AMOUNT");
-    if (!after_.empty() && action_ != "get") throw UsageError("--after is for 'holdfast value get'");
-    if (wait_ && after_.empty()) throw UsageError("--wait needs --after VERSION: it says what to wait for");
+    if (after_ && action_ != "get") throw UsageError("--after is for 'holdfast value get'");
+    if (wait_ && !after_) throw UsageError("--wait needs --after VERSION: it says what to wait for");
   }
 
   static std::uint64_t version_in(const std::string& text) {
@@ -100,15 +100,15 @@ class Value : public Command {
     return text == "-" ? standard_input(client.traits().max_value_bytes) : text;
   }
 
-  int get_later(Register& value) const {
+  int get_after(Register& value, std::uint64_t seen) const {
     using Clock = std::chrono::steady_clock;
-    const std::uint64_t after = version_in(after_);
+    const auto patience = wait_ ? detail::saturated(*wait_) : std::chrono::nanoseconds::max();
     const auto began = Clock::now();
     Versioned now = value.get();
-    while (now.version <= after) {
-      const auto left = wait_ ? *wait_ - (Clock::now() - began) : std::chrono::nanoseconds::max();
-      const auto changed = value.wait_for_change_for(now.version, std::max(left, std::chrono::nanoseconds::zero()));
-      if (!changed) return unchanged(now.version);
+    while (now.version <= seen) {
+      const auto left = std::max(patience - (Clock::now() - began), std::chrono::nanoseconds::zero());
+      const auto changed = value.wait_for_change_for(now.version, left);
+      if (!changed) return unchanged(now.version, patience);
       now = *changed;
     }
     return answer(now);
@@ -152,8 +152,9 @@ class Value : public Command {
     return sum;
   }
 
-  int unchanged(std::uint64_t version) const {
-    tell("the version of " + in_quotes(name_) + " is still " + std::to_string(version) + " after " + human(*wait_));
+  int unchanged(std::uint64_t version, std::chrono::nanoseconds patience) const {
+    tell("the version of " + in_quotes(name_) + " is still " + std::to_string(version) + " after " +
+         human(std::chrono::duration_cast<milliseconds>(patience)));
     return exit_code::busy;
   }
 
@@ -172,7 +173,7 @@ class Value : public Command {
   std::string name_;
   std::string first_ = absent;
   std::string second_ = absent;
-  std::string after_;
+  std::optional<std::string> after_;
   std::optional<milliseconds> wait_;
   bool json_ = false;
   bool raw_ = false;

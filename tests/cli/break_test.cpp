@@ -27,7 +27,7 @@ class Break : public World {
 };
 
 TEST_F(Break, EndsTheCommandAndGivesTheLockToTheFirstInLine) {
-  Process& first = start_run("job", {}, "echo $$ >$dir/first; echo $HOLDFAST_TOKEN >$dir/token; exec sleep 60");
+  Process& first = start_run("job", {}, "echo $HOLDFAST_TOKEN >$dir/token; echo $$ >$dir/first; exec sleep 60");
   pid_in("first");
   Background second([&](std::stop_token stop) { return Mutex(client, "job").acquire(std::move(stop)); });
   ASSERT_TRUE(gets_a_waiter("job"));

@@ -162,6 +162,7 @@ TEST_F(Value, HasFormsThatAreChecked) {
   refuse({"set", "x", "y", "--after", "1"}, 64, "--after");
   refuse({"get", "x", "--wait", "1s"}, 64, "--after");
   refuse({"get", "x", "--after", "one"}, 64, "'one' is not a version");
+  refuse({"get", "x", "--after", ""}, 64, "'' is not a version");
   refuse({"get", "x", "--json", "--raw"}, 64, "--json");
   EXPECT_EQ(x.get().version, 0U);
 }
