@@ -1,14 +1,12 @@
 #include "holdfast/multi_lock.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "core/cell_handle.hpp"
 #include "core/lockable.hpp"
-#include "core/operation.hpp"
-#include "core/perform.hpp"
+#include "core/multi_hold_state.hpp"
+#include "core/multi_lock_steps.hpp"
 #include "core/random.hpp"
 #include "holdfast/mutex.hpp"
 
@@ -18,58 +16,6 @@ using std::chrono::nanoseconds;
 
 namespace core {
 
-// --- what is held ---------------------------------------------------------------------------------------------------
-
-class MultiHoldState : public std::enable_shared_from_this<MultiHoldState> {
- public:
-  /// `taken` says in which order: they are given back the other way round.
-  MultiHoldState(std::vector<Hold> its_holds, std::vector<std::size_t> taken)
-      : holds(std::move(its_holds)), taken_(std::move(taken)) {}
-  ~MultiHoldState() {
-    for (auto at = taken_.rbegin(); at != taken_.rend(); ++at) const Hold released = std::move(holds[*at]);
-  }
-  MultiHoldState(const MultiHoldState&) = delete;
-  MultiHoldState& operator=(const MultiHoldState&) = delete;
-
-  /// From now on the loss of one is the loss of all.
-  void tie() {
-    for (Hold& hold : holds) {
-      hold.on_change([weak = weak_from_this()](HoldState state) {
-        const auto self = weak.lock();
-        if (self && state == HoldState::lost) self->one_was_lost();
-      });
-    }
-  }
-
-  HoldState state() const {
-    HoldState worst = HoldState::held;
-    for (const Hold& hold : holds) {
-      const HoldState state = hold.state();
-      if (state == HoldState::lost) return state;
-      if (state == HoldState::released || worst == HoldState::held) worst = state;
-    }
-    return lost.stop_requested() ? HoldState::lost : worst;
-  }
-
-  std::vector<Released> release() {
-    std::vector<Released> outcomes(holds.size());
-    for (auto at = taken_.rbegin(); at != taken_.rend(); ++at) outcomes[*at] = holds[*at].release();
-    return outcomes;
-  }
-
-  std::vector<Hold> holds;
-  std::stop_source lost;
-
- private:
-  void one_was_lost() {
-    if (lost.request_stop()) release();
-  }
-
-  const std::vector<std::size_t> taken_;
-};
-
-// --- taking them ----------------------------------------------------------------------------------------------------
-
 namespace {
 
 /// How long the locks of a further client are waited for while others are held; longer, up to the second, each time
@@ -77,106 +23,6 @@ namespace {
 constexpr nanoseconds first_short_wait = std::chrono::milliseconds(20);
 constexpr nanoseconds longest_short_wait = std::chrono::seconds(1);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
-
-/// Whether waiting blocks the calling thread, or goes on where the answer comes.
-enum class Waiting { blocks, calls_back };
-
-class Deadline {
- public:
-  explicit Deadline(nanoseconds wait) : end_(spi::saturating_add(spi::BootClock::now(), wait)) {}
-  nanoseconds left() const {
-    if (end_ == spi::Instant::max()) return nanoseconds::max();
-    return std::max(end_ - spi::BootClock::now(), nanoseconds::zero());
-  }
-
- private:
-  spi::Instant end_;
-};
-
-/// `co_await Take{...}`: one lock, within a time.
-class Take {
- public:
-  Take(Mutex& mutex, nanoseconds wait, std::stop_token stop, Waiting waiting)
-      : mutex_(mutex), wait_(wait), stop_(std::move(stop)), waiting_(waiting) {}
-
-  bool await_ready() {
-    if (waiting_ == Waiting::calls_back) return false;
-    try {
-      auto hold = wait_ == nanoseconds::max() ? mutex_.acquire(stop_) : mutex_.try_acquire_for(wait_, stop_);
-      hold ? result_.emplace(*std::move(hold)) : result_.emplace(spi::Failure{Errc::timed_out});
-    } catch (const Error& error) {
-      result_.emplace(spi::Failure{error.errc(), error.what()});
-    }
-    return true;
-  }
-
-  bool await_suspend(std::coroutine_handle<> taking) {
-    try {
-      mutex_.async_try_acquire_for(
-          wait_,
-          [this, taking](std::error_code error, Hold hold) {
-            error ? result_.emplace(spi::Failure{static_cast<Errc>(error.value())}) : result_.emplace(std::move(hold));
-            taking.resume();
-          },
-          stop_);
-      return true;
-    } catch (const Error& error) {
-      result_.emplace(spi::Failure{error.errc(), error.what()});
-      return false;
-    }
-  }
-
-  spi::Result<Hold> await_resume() { return std::move(*result_); }
-
- private:
-  Mutex& mutex_;
-  const nanoseconds wait_;
-  const std::stop_token stop_;
-  const Waiting waiting_;
-  std::optional<spi::Result<Hold>> result_;
-};
-
-Operation<spi::Nothing> nap(Caller& caller, nanoseconds length) {
-  co_await caller.nap_for(length);
-  if (caller.interrupted()) co_return *caller.interrupted();
-  co_return spi::Nothing{};
-}
-
-/// `co_await Pause{...}`.
-class Pause {
- public:
-  Pause(ClientCore& core, nanoseconds length, std::stop_token stop, Waiting waiting)
-      : core_(core), length_(length), stop_(std::move(stop)), waiting_(waiting) {}
-
-  bool await_ready() {
-    if (waiting_ == Waiting::calls_back) return false;
-    result_.emplace(
-        core_.perform<spi::Nothing>(nanoseconds::max(), stop_, [&](Caller& caller) { return nap(caller, length_); }));
-    return true;
-  }
-  bool await_suspend(std::coroutine_handle<> taking) {
-    try {
-      core_.async_perform<spi::Nothing>(
-          stop_, [&](Caller& caller) { return nap(caller, length_); },
-          [this, taking](spi::Result<> result) {
-            result_.emplace(std::move(result));
-            taking.resume();
-          });
-      return true;
-    } catch (const Error& error) {
-      result_.emplace(spi::Failure{error.errc(), error.what()});
-      return false;
-    }
-  }
-  spi::Result<> await_resume() { return std::move(*result_); }
-
- private:
-  ClientCore& core_;
-  const nanoseconds length_;
-  const std::stop_token stop_;
-  const Waiting waiting_;
-  std::optional<spi::Result<>> result_;
-};
 
 }  // namespace
 
@@ -298,51 +144,6 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
 };
 
 }  // namespace core
-
-// --- MultiHold ------------------------------------------------------------------------------------------------------
-
-namespace {
-
-core::MultiHoldState& checked(const std::shared_ptr<core::MultiHoldState>& state) {
-  if (!state) throw Error(Errc::not_held, "this MultiHold stands for no locks: it is empty or was moved from");
-  return *state;
-}
-
-}  // namespace
-
-MultiHold::MultiHold() noexcept = default;
-MultiHold::MultiHold(std::shared_ptr<core::MultiHoldState> state) noexcept : state_(std::move(state)) {}
-MultiHold::MultiHold(MultiHold&&) noexcept = default;
-MultiHold& MultiHold::operator=(MultiHold&&) noexcept = default;
-MultiHold::~MultiHold() = default;
-
-std::vector<Token> MultiHold::tokens() const {
-  std::vector<Token> tokens;
-  for (const Hold& hold : checked(state_).holds) tokens.push_back(hold.token());
-  return tokens;
-}
-
-HoldState MultiHold::state() const { return checked(state_).state(); }
-
-bool MultiHold::valid() const noexcept {
-  if (!state_ || state_->lost.stop_requested()) return false;
-  return std::ranges::all_of(state_->holds, [](const Hold& hold) { return hold.valid(); });
-}
-
-nanoseconds MultiHold::remaining() const {
-  if (!checked(state_).lost.stop_requested()) {
-    nanoseconds shortest = nanoseconds::max();
-    for (const Hold& hold : state_->holds) shortest = std::min(shortest, hold.remaining());
-    return shortest;
-  }
-  return nanoseconds::zero();
-}
-
-std::stop_token MultiHold::stop_token() const { return checked(state_).lost.get_token(); }
-
-std::vector<Released> MultiHold::release() { return checked(state_).release(); }
-
-// --- MultiLock ------------------------------------------------------------------------------------------------------
 
 namespace {
 
