@@ -28,23 +28,23 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME holdfast)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION admin)
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "locks for a fleet of processes, by name
- Runs a command while holding a lock, so that of all processes that ask for
- the same name, on one host or on many, one at a time runs. Lists who holds
- what and who waits, and takes a lock away from a holder that hangs.")
+Runs a command while holding a lock, so that of all processes that ask for
+the same name, on one host or on many, one at a time runs. Lists who holds
+what and who waits, and takes a lock away from a holder that hangs.")
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libholdfast0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "mutual exclusion across processes - shared library
- Mutexes, read-write locks, semaphores and elections that are leases in a
- store which several processes use. This is the library that programs need
- to run.")
+Mutexes, read-write locks, semaphores and elections that are leases in a
+store which several processes use. This is the library that programs need
+to run.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libholdfast-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "mutual exclusion across processes - development files
- Mutexes, read-write locks, semaphores and elections that are leases in a
- store which several processes use. These are the headers and what CMake and
- pkg-config need to build programs with the library.")
+Mutexes, read-write locks, semaphores and elections that are leases in a
+store which several processes use. These are the headers and what CMake and
+pkg-config need to build programs with the library.")
 
 # What is linked is found in the files. The library itself is in no installed package yet, so it is named here, in
 # exactly this version: while it is 0.x, another one may have another ABI.
@@ -56,7 +56,8 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${same_library}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_library}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libasio-dev | libboost-dev")
 
-# Programs that are packaged later find their dependency on the library by this, and ldconfig runs.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/debian/triggers")  # runs ldconfig
+# Programs that are packaged later find their dependency on the library by this.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 

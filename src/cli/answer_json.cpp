@@ -49,7 +49,7 @@ std::string to_json(const std::string& store, const std::vector<BenchFigure>& fi
   Json object = {{"store", store}};
   for (const BenchFigure& figure : figures) {
     object[figure.id] = {{"count", figure.count},
-                         {"per_second", std::round(figure.per_second)},
+                         {"per_second", std::llround(figure.per_second)},
                          {"p50_ns", figure.p50.count()},
                          {"p99_ns", figure.p99.count()}};
   }

@@ -20,13 +20,13 @@ bool same_wish(const ClaimStatus& one, const ClaimStatus& other) {
   return one.client.id == other.client.id && one.mode == other.mode && one.permits == other.permits;
 }
 
-/// Those of `claims` that have no match in `others`; each match counts once.
+/// Those of `from` that have no match in `others`; each match counts once.
 template <class Same>
-Claims without(const Claims& claims, const Claims& others, Same same) {
+Claims without(const Claims& from, const Claims& others, Same same) {
   std::vector<const ClaimStatus*> unmatched;
   for (const ClaimStatus& other : others) unmatched.push_back(&other);
   Claims rest;
-  for (const ClaimStatus& claim : claims) {
+  for (const ClaimStatus& claim : from) {
     const auto match =
         std::find_if(unmatched.begin(), unmatched.end(), [&](const ClaimStatus* other) { return same(claim, *other); });
     if (match == unmatched.end()) {
@@ -89,15 +89,15 @@ std::vector<Change> present(const std::vector<LockStatus>& locks) {
   return changes;
 }
 
-std::vector<Change> changes_between(const std::vector<LockStatus>& before, const std::vector<LockStatus>& now,
+std::vector<Change> changes_between(const std::vector<LockStatus>& from, const std::vector<LockStatus>& to,
                                     milliseconds elapsed) {
   std::map<std::pair<std::string, LockKind>, Looks> locks;
-  for (const LockStatus& lock : before) {
+  for (const LockStatus& lock : from) {
     Looks& looks = locks[{lock.name, lock.kind}];
     looks.holders_before = lock.holders;
     looks.waiters_before = lock.waiters;
   }
-  for (const LockStatus& lock : now) {
+  for (const LockStatus& lock : to) {
     Looks& looks = locks[{lock.name, lock.kind}];
     looks.holders = lock.holders;
     looks.waiters = lock.waiters;

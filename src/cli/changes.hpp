@@ -35,9 +35,10 @@ std::string_view word_for(Change::Kind kind);
 /// What a first look finds: `held` and `waiting`.
 std::vector<Change> present(const std::vector<LockStatus>& locks);
 
-/// What is new since an earlier look, lock by lock; of one lock, ends before beginnings. `elapsed` is the time between
-/// the looks; when that is more than a second, leases may have been renewed meanwhile, and nothing is called expired.
-std::vector<Change> changes_between(const std::vector<LockStatus>& before, const std::vector<LockStatus>& now,
+/// What is different from one look to a later one, lock by lock; of one lock, ends before beginnings. `elapsed` is the
+/// time between them; if that is more than a second, leases may have been renewed meanwhile, and nothing is called
+/// expired.
+std::vector<Change> changes_between(const std::vector<LockStatus>& from, const std::vector<LockStatus>& to,
                                     std::chrono::milliseconds elapsed);
 
 }  // namespace holdfast::cli

@@ -56,7 +56,7 @@ function __holdfast_names
             set -a store $word
         end
     end
-    timeout 2 $words[1] ls --names $store 2>/dev/null | string match --invert '*\\\\*'
+    timeout 2 $words[1] ls --names $store 2>/dev/null | string match --invert --regex '\\\\'
 end
 
 # The command behind '--', as if it stood alone.

@@ -95,7 +95,8 @@ HostProcess::~HostProcess() {
 std::optional<Event> HostProcess::receive() {
   Event event;
   ssize_t got = 0;
-  while ((got = ::recv(link_.get(), &event, sizeof(event), 0)) < 0 && errno == EINTR) {
+  // ECONNRESET only says that the host left without taking its cue; what it told before is still there.
+  while ((got = ::recv(link_.get(), &event, sizeof(event), 0)) < 0 && (errno == EINTR || errno == ECONNRESET)) {
   }
   if (got == static_cast<ssize_t>(sizeof(event))) return event;
   if (pid_ > 0) {

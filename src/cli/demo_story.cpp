@@ -174,7 +174,8 @@ void Story::sum_up() const {
   print("  a dead holder    the other host took over after " + human(takeover_after_kill_) + "\n");
   print("  a late holder    refused by its token, because a lock alone cannot stop it\n");
   print("\n" + timeline_.heading("Try it"));
-  print("  holdfast run hourly-sms -- echo 'only one at a time'\n");
+  print("  holdfast run hourly-sms -- echo 'one at a time'\n");
+  print("  holdfast run hourly-sms --once-per 1h -- echo 'once per hour'\n");
   print("  holdfast help run\n");
 }
 

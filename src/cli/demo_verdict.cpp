@@ -44,6 +44,13 @@ std::string objection_to_tokens(const ActRecord& record) {
   return "host-b's token " + to_string(later) + " is not larger than host-a's " + to_string(earlier);
 }
 
+/// No store may give a lock away earlier: the lease of host-a began after host-a did.
+std::string objection_to_lease(const ActRecord& record) {
+  const auto lease = std::chrono::milliseconds(find(record, HostId::a, Kind::acquired)->lease_ms);
+  if (takeover_time(record, Kind::begins) >= lease) return {};
+  return "host-b got the lock before host-a's lease was over";
+}
+
 }  // namespace
 
 const Event* find(const ActRecord& record, HostId host, Event::Kind kind) {
@@ -84,7 +91,8 @@ std::string objection_to_kill(const ActRecord& record) {
 std::string objection_to_pause(const ActRecord& record) {
   if (find(record, HostId::a, Kind::refused) == nullptr) return "host-a's late message was not refused";
   if (std::string wrong = objection_to_senders(record, {HostId::b}); !wrong.empty()) return wrong;
-  std::string wrong = objection_to_order(record, {{HostId::a, Kind::acquired, "did not get the lock"},
+  std::string wrong = objection_to_order(record, {{HostId::a, Kind::begins, "did not begin"},
+                                                  {HostId::a, Kind::acquired, "did not get the lock"},
                                                   {HostId::a, Kind::checked, "did not find its lock valid"},
                                                   {HostId::a, Kind::stopped, "was not stopped"},
                                                   {HostId::b, Kind::acquired, "did not take over"},
@@ -92,6 +100,7 @@ std::string objection_to_pause(const ActRecord& record) {
                                                   {HostId::a, Kind::resumed, "did not go on"},
                                                   {HostId::a, Kind::refused, "was not refused"},
                                                   {HostId::a, Kind::lost, "did not see that its lock was lost"}});
+  if (wrong.empty()) wrong = objection_to_lease(record);
   return wrong.empty() ? objection_to_tokens(record) : wrong;
 }
 

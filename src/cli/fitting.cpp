@@ -41,12 +41,11 @@ FlexibleColumn& next_to_shrink(std::vector<FlexibleColumn>& columns) {
 }
 
 void drop_least_important(std::vector<FlexibleColumn>& columns) {
-  FlexibleColumn* least = nullptr;
-  for (FlexibleColumn& column : columns) {
-    if (column.width > 0 && (least == nullptr || column.rank < least->rank)) least = &column;
-  }
-  least->width = 0;
-  least->least = 0;
+  *std::min_element(columns.begin(), columns.end(), [](const FlexibleColumn& one, const FlexibleColumn& other) {
+    const bool one_is_shown = one.width > 0;
+    const bool other_is_shown = other.width > 0;
+    return one_is_shown != other_is_shown ? one_is_shown : one.rank < other.rank;
+  }) = {};
 }
 
 }  // namespace
@@ -69,6 +68,7 @@ std::vector<std::size_t> fit(std::vector<FlexibleColumn> columns, std::size_t ga
   }
   while (sum(columns, gap, &FlexibleColumn::width) > room) --next_to_shrink(columns).width;
   std::vector<std::size_t> widths;
+  widths.reserve(columns.size());
   for (const FlexibleColumn& column : columns) widths.push_back(column.width);
   return widths;
 }

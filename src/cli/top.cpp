@@ -1,10 +1,10 @@
 // A live picture of all locks on the whole screen: a loop that waits for keys, samples and signals, and draws.
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <optional>
 
 #include "cli/command.hpp"

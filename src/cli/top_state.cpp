@@ -20,16 +20,23 @@ bool comes_before(const LockStatus& one, const LockStatus& other, Order order) {
   return order == Order::since ? first.since < second.since : first.lease_left < second.lease_left;
 }
 
-/// Where a key that moves leads to from `position` in something of `count` lines, `rows` of them on the screen.
-std::optional<std::size_t> moved(const Key& key, std::size_t position, std::size_t count, std::size_t rows) {
-  const std::size_t last = count > 0 ? count - 1 : 0;
-  const auto back = [&](std::size_t by) { return position > by ? position - by : 0; };
-  const auto on = [&](std::size_t by) { return std::min(position + by, last); };
+/// A place in something that is longer than the screen.
+struct Place {
+  std::size_t position = 0;
+  std::size_t count = 0;  ///< of all positions
+  std::size_t page = 0;   ///< how many of them a page is
+};
+
+/// The position that a key leads to, if it is one that moves.
+std::optional<std::size_t> moved(const Key& key, const Place& place) {
+  const std::size_t last = place.count > 0 ? place.count - 1 : 0;
+  const auto back = [&](std::size_t by) { return place.position > by ? place.position - by : 0; };
+  const auto on = [&](std::size_t by) { return std::min(place.position + by, last); };
   switch (key.kind) {
     case Key::Kind::up: return back(1);
     case Key::Kind::down: return on(1);
-    case Key::Kind::page_up: return back(rows);
-    case Key::Kind::page_down: return on(rows);
+    case Key::Kind::page_up: return back(place.page);
+    case Key::Kind::page_down: return on(place.page);
     case Key::Kind::home: return 0;
     case Key::Kind::end: return last;
     default: break;
@@ -74,7 +81,7 @@ TopState::Wish TopState::press(const Key& key, std::size_t rows) {
 }
 
 TopState::Wish TopState::press_on_list(const Key& key, std::size_t rows) {
-  if (const auto index = moved(key, selected_, shown_.size(), rows)) {
+  if (const auto index = moved(key, {.position = selected_, .count = shown_.size(), .page = rows})) {
     select(*index);
   } else if (const auto order = order_for(key)) {
     sort_by(*order);
@@ -111,7 +118,7 @@ void TopState::press_on_text(const Key& key, std::size_t rows) {
   }
   const std::size_t lines = lines_of_text();
   const std::size_t positions = lines > rows ? lines - rows + 1 : 1;
-  scrolled_ = moved(key, scrolled_, positions, rows).value_or(scrolled_);
+  scrolled_ = moved(key, {.position = scrolled_, .count = positions, .page = rows}).value_or(scrolled_);
 }
 
 std::size_t TopState::lines_of_text() const {

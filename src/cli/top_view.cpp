@@ -100,9 +100,10 @@ std::string line_of(const Row& row, const std::vector<std::size_t>& widths, std:
 }
 
 /// So that the selected line is in the middle, if there are enough lines before and behind it.
-std::size_t first_row(std::size_t selected, std::size_t count, std::size_t rows) {
+std::size_t first_row(const TopState& state, std::size_t rows) {
+  const std::size_t count = state.shown().size();
   const std::size_t last = count > rows ? count - rows : 0;
-  return std::min(last, selected > rows / 2 ? selected - rows / 2 : 0);
+  return std::min(last, state.selected() > rows / 2 ? state.selected() - rows / 2 : 0);
 }
 
 void add_list(Frame& frame, const TopState& state, const StoreNews& store, ScreenSize size) {
@@ -110,7 +111,7 @@ void add_list(Frame& frame, const TopState& state, const StoreNews& store, Scree
   const std::vector<std::size_t> widths = widths_of(table, size.columns);
   frame.push_back({line_of(lock_row_headings, widths, size.columns), Style::heading});
   const std::size_t rows = rows_of_page(size);
-  const std::size_t first = first_row(state.selected(), table.size(), rows);
+  const std::size_t first = first_row(state, rows);
   for (std::size_t i = first; i < std::min(first + rows, table.size()); ++i) {
     frame.push_back({line_of(table[i], widths, size.columns), i == state.selected() ? Style::selected : Style::plain});
   }

@@ -1,11 +1,11 @@
 // Looks at the store again and again, and prints what is different.
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
 #include "cli/changes.hpp"

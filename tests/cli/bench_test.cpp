@@ -85,7 +85,7 @@ class Bench : public World {
 };
 
 TEST_F(Bench, MeasuresAndLeavesNothingBehind) {
-  const Finished finished = run(tool({"bench", "--seconds", "1", "--json"}), with_store());
+  const Finished finished = run(tool({"bench", "--seconds", "2", "--json"}), with_store());
   ASSERT_EQ(finished.code, 0) << finished.errors;
   EXPECT_THAT(finished.errors, HasSubstr("load"));
   const Json json = Json::parse(finished.output);

@@ -116,8 +116,10 @@ TEST_F(Value, ThatIsTooLargeIsRefused) {
 }
 
 TEST_F(Value, IsAwaited) {
-  Process waiter(tool({"value", "get", "x", "--after", "1", "--raw"}), with_store());
   x.set("one");
+  Process waiter(tool({"value", "get", "x", "--after", "1", "--raw"}), with_store());
+  EXPECT_EQ(answer({"get", "x", "--raw"}), "one");
+  EXPECT_TRUE(waiter.running());
   x.set("two");
   EXPECT_EQ(waiter.finish().output, "two");
   EXPECT_EQ(answer({"get", "x", "--after", "1", "--wait", "1h", "--raw"}), "two") << "at once if it is there already";
