@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -62,8 +65,10 @@ class HOLDFAST_EXPORT Client {
   std::size_t ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock);
   /// Takes a lock away from its holders, as an operator's last resort: the next waiter is served, the old holder is
   /// told, and a resource that checks tokens refuses the old one as soon as it has seen the next. True if there was
-  /// anything to take away.
-  bool evict(const LockName& name, LockKind kind = LockKind::lock);
+  /// anything to take away. Spares holders with a larger number than `up_to`, such as the LockStatus::number that an
+  /// operator has looked at.
+  bool evict(const LockName& name, LockKind kind = LockKind::lock,
+             std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
   /// Asks first, waits for as long as `request.within` says, and evicts whoever has not let go by then; never a holder
   /// that came later.
   Revoked revoke(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock,

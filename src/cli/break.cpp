@@ -95,7 +95,7 @@ class Break : public Command {
   }
 
   int take(Client& client, const LockStatus& lock) const {
-    if (!client.evict(name_, lock.kind)) return nobody();
+    if (!client.evict(name_, lock.kind, lock.number)) return nobody();
     for (const ClaimStatus& holder : lock.holders) {
       print("took " + possession(lock, holder) + " from " + client_of(holder) + "\n");
     }

@@ -26,8 +26,7 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string tool) const override {
     std::string usage = "Usage: " + tool;
     for (const CLI::Option* operand : app->get_options([](const CLI::Option* o) { return o->get_positional(); })) {
-      const std::string name = operand->get_name() + (operand->get_expected_max() > 1 ? "..." : "");
-      usage += operand->get_required() ? " " + name : " [" + name + "]";
+      usage += operand->get_required() ? " " + operand->get_name() : " [" + operand->get_name() + "]";
     }
     return usage + " [FLAGS]" + ending_ + "\n";
   }
@@ -117,7 +116,8 @@ void check_choice(const std::string& name, const std::vector<std::string>& choic
   throw UsageError(name + ": " + in_quotes(value) + " is none of " + joined(choices, ", "));
 }
 
-CLI::Option* add_operand(CLI::App& app, const Parameter& parameter, std::string& value) {
+template <class Text>
+CLI::Option* add_operand(CLI::App& app, const Parameter& parameter, Text& value) {
   const auto take = [parameter, &value](const std::string& text) {
     check_choice(parameter.names, parameter.choices, text);
     value = text;
@@ -138,9 +138,9 @@ void Parameters::optional(std::string_view name, std::string_view help, std::str
   add_operand(app_, all_.back(), value);
 }
 
-void Parameters::rest(std::string_view name, std::string_view help, std::vector<std::string>& values) {
-  all_.push_back({.names = std::string(name), .help = std::string(help), .repeated = true});
-  app_.add_option(all_.back().names, values, all_.back().help)->type_name("");
+void Parameters::optional(std::string_view name, std::string_view help, std::optional<std::string>& value) {
+  all_.push_back({.names = std::string(name), .help = std::string(help)});
+  add_operand(app_, all_.back(), value);
 }
 
 void Parameters::flag(std::string_view flags, std::string_view help, bool& value) {

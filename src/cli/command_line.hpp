@@ -27,7 +27,7 @@ struct Parameter {
   std::string help = {};
   std::vector<std::string> choices = {};  ///< if it takes only these
   bool required = false;
-  bool repeated = false;  ///< an operand that stands for any number of words
+  bool repeated = false;
 };
 
 /// What a subcommand takes on its command line. Keeps the parsing library, which is slow to compile, in one file.
@@ -40,8 +40,7 @@ class Parameters {
 
   void required(std::string_view name, std::string_view help, std::string& value, Choices choices = {});
   void optional(std::string_view name, std::string_view help, std::string& value, Choices choices = {});
-  /// All operands behind the others.
-  void rest(std::string_view name, std::string_view help, std::vector<std::string>& values);
+  void optional(std::string_view name, std::string_view help, std::optional<std::string>& value);
   /// `flags` is `--long`, or `-s,--long`.
   void flag(std::string_view flags, std::string_view help, bool& value);
   void text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value);

@@ -22,9 +22,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// An operand that was not given: no argument of a process can hold this byte.
-const std::string absent(1, '\0');
-
 /// Standard input to its end, as it is; of more than `most` bytes, the first `most` and one.
 std::string standard_input(std::size_t most) {
   std::string text;
@@ -64,8 +61,8 @@ class Value : public Command {
     Register value(client, name);
     try {
       if (action_ == "get") return after_ ? get_after(value, version_in(*after_)) : answer(value.get());
-      if (action_ == "set") return set(value, operand(first_, client));
-      if (action_ == "cas") return compare_and_set(value, operand(second_, client));
+      if (action_ == "set") return set(value, operand(*first_, client));
+      if (action_ == "cas") return compare_and_set(value, operand(*second_, client));
       return add(value);
     } catch (const Error& error) {
       if (error.errc() != Errc::in_doubt) throw;
@@ -77,7 +74,7 @@ class Value : public Command {
  private:
   /// Whether there are as many operands as the action takes, and no flag that it does not know.
   void check_form() const {
-    const int given = (first_ == absent ? 0 : 1) + (second_ == absent ? 0 : 1);
+    const int given = (first_ ? 1 : 0) + (second_ ? 1 : 0);
     const auto expect = [&](int wanted, const char* form) {
       if (given != wanted) throw UsageError("write 'holdfast value " + std::string(form) + "'");
     };
@@ -117,7 +114,7 @@ class Value : public Command {
   int set(Register& value, const std::string& text) const { return answer({text, value.set(text)}); }
 
   int compare_and_set(Register& value, std::string text) const {
-    const std::uint64_t expected = version_in(first_);
+    const std::uint64_t expected = version_in(*first_);
     const Written written = value.compare_and_set(expected, std::move(text));
     if (written) return answer(written.now);
     tell("nothing was written: the version of " + in_quotes(name_) + " is " + std::to_string(written.now.version) +
@@ -127,8 +124,8 @@ class Value : public Command {
 
   /// Not Register::add(): that does not tell the version.
   int add(Register& value) const {
-    const auto amount = whole_number<std::int64_t>(first_);
-    if (!amount) throw UsageError(in_quotes(first_) + " is not a whole number of 64 bits, such as 5 or -5");
+    const auto amount = whole_number<std::int64_t>(*first_);
+    if (!amount) throw UsageError(in_quotes(*first_) + " is not a whole number of 64 bits, such as 5 or -5");
     Versioned now = value.get();
     for (;;) {
       Written written = value.compare_and_set(now.version, std::to_string(sum_of(now, *amount)));
@@ -171,8 +168,8 @@ class Value : public Command {
 
   std::string action_;
   std::string name_;
-  std::string first_ = absent;
-  std::string second_ = absent;
+  std::optional<std::string> first_;
+  std::optional<std::string> second_;
   std::optional<std::string> after_;
   std::optional<milliseconds> wait_;
   bool json_ = false;

@@ -51,7 +51,9 @@ std::size_t Client::ask_to_release(const LockName& name, const ReleaseRequest& r
   return core_->ask_to_release(name, kind, request);
 }
 
-bool Client::evict(const LockName& name, LockKind kind) { return core_->evict(name, kind) > 0; }
+bool Client::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
+  return core_->evict(name, kind, up_to) > 0;
+}
 
 Revoked Client::revoke(const LockName& name, const ReleaseRequest& request, LockKind kind, std::stop_token stop) {
   // Whoever is granted later has a larger number.

@@ -44,6 +44,19 @@ class Requests {
   Recorder<ReleaseRequest> recorder_;
 };
 
+TEST_P(ClientConformance, AnEvictionSparesWhoCameAfterTheLook) {
+  Client client = open();
+  Client other = open();
+  Hold looked_at = Mutex(client, "mine").acquire();
+  const std::uint64_t number = other.show("mine").value().number;
+  looked_at.release();
+  const Hold next = Mutex(client, "mine").acquire();
+  EXPECT_FALSE(other.evict("mine", LockKind::lock, number));
+  EXPECT_TRUE(next.valid());
+  EXPECT_TRUE(other.evict("mine", LockKind::lock, other.show("mine").value().number));
+  EXPECT_TRUE(eventually([&] { return !next.valid(); }));
+}
+
 TEST_P(ClientConformance, ARequestReachesTheHolderOnceWithItsReasonAndItsTime) {
   Requests requests;
   Client client = open();
