@@ -1,12 +1,12 @@
 // `demo`: this process narrates; the hosts are forked from it. It must stay without threads, so it never opens a
 // client: only the hosts do.
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -97,13 +97,13 @@ class Demo : public Command {
  private:
   /// $HOLDFAST_URL does not count: who only wants to look shall not touch the store in use.
   std::string store_in(const std::filesystem::path& folder) const {
-    StoreFlags flags = {.url = url_.empty() ? "sqlite:" + (folder / "locks.db").string() : url_};
+    StoreFlags flags = {.url = url_ ? *url_ : "sqlite:" + (folder / "locks.db").string()};
     if (!password_file_.empty()) flags.password_file = password_file_;
     return choose_store(flags).url;
   }
 
   bool fast_ = false;
-  std::string url_;
+  std::optional<std::string> url_;
   std::string password_file_;
 };
 

@@ -14,7 +14,7 @@ namespace holdfast::cli::demo {
 enum class HostId { a, b };
 
 inline constexpr std::array all_hosts{HostId::a, HostId::b};
-inline constexpr std::string_view name_of(HostId host) { return host == HostId::a ? "host-a" : "host-b"; }
+constexpr std::string_view name_of(HostId host) { return host == HostId::a ? "host-a" : "host-b"; }
 
 /// Something that a host did, or that was done to it. Plain bytes: it goes through a socket between two processes of
 /// one build.

@@ -1,6 +1,5 @@
 #include "cli/demo_host.hpp"
 
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <system_error>
 

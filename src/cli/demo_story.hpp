@@ -35,7 +35,8 @@ class Story {
 
   World world_of_act(int number) const;
   /// What happened in an act, checked.
-  ActRecord checked(const std::vector<Event>& events, const World& world, std::string (*objection)(const ActRecord&));
+  static ActRecord checked(const std::vector<Event>& events, const World& world,
+                           std::string (*objection)(const ActRecord&));
 
   std::string url_;
   std::string lock_;

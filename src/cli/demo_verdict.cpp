@@ -80,11 +80,11 @@ std::string objection_to_once_per_hour(const ActRecord& record) {
 
 std::string objection_to_kill(const ActRecord& record) {
   if (std::string wrong = objection_to_senders(record, {HostId::b}); !wrong.empty()) return wrong;
-  std::string wrong = objection_to_order(record, {{HostId::a, Kind::acquired, "did not get the lock"},
-                                                  {HostId::b, Kind::waits, "did not find the lock held"},
-                                                  {HostId::a, Kind::killed, "was not killed"},
-                                                  {HostId::b, Kind::acquired, "did not take over"},
-                                                  {HostId::b, Kind::sent, "did not send"}});
+  const std::string wrong = objection_to_order(record, {{HostId::a, Kind::acquired, "did not get the lock"},
+                                                        {HostId::b, Kind::waits, "did not find the lock held"},
+                                                        {HostId::a, Kind::killed, "was not killed"},
+                                                        {HostId::b, Kind::acquired, "did not take over"},
+                                                        {HostId::b, Kind::sent, "did not send"}});
   return wrong.empty() ? objection_to_tokens(record) : wrong;
 }
 

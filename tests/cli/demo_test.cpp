@@ -99,13 +99,11 @@ TEST_F(Demo, IsOneLinePerEventInAPipe) {
   EXPECT_GE(count(finished.output, "s  host-b  "), 12);
 }
 
-TEST_F(Demo, TakesAboutTwentySeconds) {
+TEST_F(Demo, TakesItsTimeUnlessItIsToldToHurry) {
   const auto before = std::chrono::steady_clock::now();
   Process process(tool({"demo"}), start());
-  EXPECT_EQ(process.finish(std::chrono::seconds(40)).code, 0);
-  const auto took = std::chrono::steady_clock::now() - before;
-  EXPECT_GE(took, std::chrono::seconds(15));
-  EXPECT_LE(took, std::chrono::seconds(25));
+  EXPECT_EQ(process.finish(std::chrono::seconds(90)).code, 0);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::seconds(15)) << "nobody can read that fast";
 }
 
 TEST_F(Demo, LeavesNoLockInANamedStore) {
