@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/break_marks.hpp"
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
@@ -94,7 +95,17 @@ class Break : public Command {
     return exit_code::usage;
   }
 
+  /// For those who watch. What an operator has to do does not depend on it.
+  static void announce(Client& client, const LockStatus& lock) {
+    try {
+      leave_mark(client, {.name = lock.name, .kind = lock.kind, .up_to = lock.number});
+    } catch (const Error& error) {
+      tell("those who watch will see a release: " + printable(error.what()));
+    }
+  }
+
   int take(Client& client, const LockStatus& lock) const {
+    announce(client, lock);
     if (!client.evict(name_, lock.kind, lock.number)) return nobody();
     for (const ClaimStatus& holder : lock.holders) {
       print("took " + possession(lock, holder) + " from " + client_of(holder) + "\n");
@@ -108,6 +119,7 @@ class Break : public Command {
     }
     const Revoked revoked = client.revoke(name_, {.reason = reason_, .within = within}, lock.kind);
     if (revoked == Revoked::not_held) return nobody();
+    if (revoked == Revoked::evicted) announce(client, lock);
     // Which of several holders let go is not known.
     const char* const doubt = lock.holders.size() > 1 ? ", unless it has let go by itself" : "";
     for (const ClaimStatus& holder : lock.holders) {

@@ -51,13 +51,17 @@ bool was_not_renewed(const ClaimStatus& holder, milliseconds elapsed) {
   return elapsed <= too_long_to_know && holder.lease_left <= elapsed;
 }
 
-std::vector<std::pair<Change::Kind, ClaimStatus>> changes_of(const Looks& looks, milliseconds elapsed) {
+/// `is_broken` says whether an operator has taken the grant with a number away.
+template <class IsBroken>
+std::vector<std::pair<Change::Kind, ClaimStatus>> changes_of(const Looks& looks, milliseconds elapsed,
+                                                             IsBroken is_broken) {
   std::vector<std::pair<Change::Kind, ClaimStatus>> changes;
   const auto add = [&](Change::Kind kind, const Claims& claims) {
     for (const ClaimStatus& claim : claims) changes.emplace_back(kind, claim);
   };
   for (const ClaimStatus& holder : without(looks.holders_before, looks.holders, same_grant)) {
-    add(was_not_renewed(holder, elapsed) ? Change::Kind::expired : Change::Kind::released, {holder});
+    const Change::Kind end = was_not_renewed(holder, elapsed) ? Change::Kind::expired : Change::Kind::released;
+    add(is_broken(holder.number) ? Change::Kind::broken : end, {holder});
   }
   const Claims acquired = without(looks.holders, looks.holders_before, same_grant);
   const Claims not_served = without(looks.waiters_before, acquired, same_wish);
@@ -74,6 +78,7 @@ std::string_view word_for(Change::Kind kind) {
     case Change::Kind::held: return "held";
     case Change::Kind::acquired: return "acquired";
     case Change::Kind::released: return "released";
+    case Change::Kind::broken: return "broken";
     case Change::Kind::expired: return "expired";
     case Change::Kind::waiting: return "waiting";
     case Change::Kind::left: return "left";
@@ -90,7 +95,7 @@ std::vector<Change> present(const std::vector<LockStatus>& locks) {
 }
 
 std::vector<Change> changes_between(const std::vector<LockStatus>& from, const std::vector<LockStatus>& to,
-                                    milliseconds elapsed) {
+                                    milliseconds elapsed, const std::vector<BreakMark>& marks) {
   std::map<std::pair<std::string, LockKind>, Looks> locks;
   for (const LockStatus& lock : from) {
     Looks& looks = locks[{lock.name, lock.kind}];
@@ -104,8 +109,12 @@ std::vector<Change> changes_between(const std::vector<LockStatus>& from, const s
   }
   std::vector<Change> changes;
   for (const auto& [lock, looks] : locks) {
-    for (auto& [kind, claim] : changes_of(looks, elapsed)) {
-      changes.push_back({.kind = kind, .name = lock.first, .lock_kind = lock.second, .claim = std::move(claim)});
+    const auto& [name, lock_kind] = lock;
+    const auto is_broken = [&, &name = name, &lock_kind = lock_kind](std::uint64_t number) {
+      return is_marked(marks, name, lock_kind, number);
+    };
+    for (auto& [kind, claim] : changes_of(looks, elapsed, is_broken)) {
+      changes.push_back({.kind = kind, .name = name, .lock_kind = lock_kind, .claim = std::move(claim)});
     }
   }
   return changes;

@@ -72,9 +72,9 @@ class Demo : public Command {
  public:
   void define(Parameters& parameters) override {
     parameters.flag("--fast", "with short pauses, in about 5 seconds", fast_);
-    parameters.text("-u,--url", "URL", "the store; else one of its own, in a temporary folder", url_);
+    parameters.text("-u,--url", "URL", "the store; else one of its own, in a temporary folder", store_.url);
     parameters.text("--password-file", "FILE", "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD",
-                    password_file_);
+                    store_.password_file);
   }
 
   int execute() override {
@@ -97,14 +97,13 @@ class Demo : public Command {
  private:
   /// $HOLDFAST_URL does not count: who only wants to look shall not touch the store in use.
   std::string store_in(const std::filesystem::path& folder) const {
-    StoreFlags flags = {.url = url_ ? *url_ : "sqlite:" + (folder / "locks.db").string()};
-    if (!password_file_.empty()) flags.password_file = password_file_;
+    StoreFlags flags = store_;
+    if (!flags.url) flags.url = "sqlite:" + (folder / "locks.db").string();
     return choose_store(flags).url;
   }
 
   bool fast_ = false;
-  std::optional<std::string> url_;
-  std::string password_file_;
+  StoreFlags store_;
 };
 
 }  // namespace

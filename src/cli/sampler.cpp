@@ -13,10 +13,11 @@
 namespace holdfast::cli {
 namespace {
 
-Sample look_at(const Client& client, const std::string& prefix) {
+Sample look_at(Client& client, const std::string& prefix) {
   Sample sample;
   try {
     sample.locks = client.list(prefix);
+    sample.marks = read_marks(client);
   } catch (const std::exception& error) {
     sample.failure = printable(error.what());
   }

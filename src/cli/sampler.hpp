@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/boot_clock.hpp"
+#include "cli/break_marks.hpp"
 #include "cli/file_descriptor.hpp"
 #include "holdfast/client.hpp"
 
@@ -16,6 +17,7 @@ namespace holdfast::cli {
 /// One look at a store.
 struct Sample {
   std::vector<LockStatus> locks = {};
+  std::vector<BreakMark> marks = {};
   std::string failure = {};  ///< why it did not answer; else empty. Printable
   BootClock::time_point taken = BootClock::now();
   std::chrono::system_clock::time_point wall = std::chrono::system_clock::now();

@@ -35,6 +35,7 @@ std::string_view colour_of(Change::Kind kind) {
     case Change::Kind::held:
     case Change::Kind::acquired: return "\x1b[32m";
     case Change::Kind::waiting: return "\x1b[33m";
+    case Change::Kind::broken:
     case Change::Kind::expired: return "\x1b[31m";
     case Change::Kind::released:
     case Change::Kind::left: break;
@@ -124,7 +125,7 @@ class Watch : public Command {
     }
     if (!answered) return;
     const auto elapsed = std::chrono::ceil<milliseconds>(sample.taken - last_.taken);
-    show(changes_between(last_.locks, sample.locks, elapsed), sample.wall);
+    show(changes_between(last_.locks, sample.locks, elapsed, sample.marks), sample.wall);
     last_ = std::move(sample);
   }
 
@@ -146,11 +147,12 @@ class Watch : public Command {
 
 const CommandEntry watch_entry = {
     .name = "watch",
-    .summary = "Print changes as they happen: acquired, released, waiting",
+    .summary = "Print changes as they happen: acquired, released, broken, waiting",
     .details =
         "Begins with what is there: 'held' and 'waiting'. Then, 4 times a second, what is different:\n"
         "  acquired  somebody holds it now\n"
-        "  released  gave it back, or an operator broke it: a look at the store cannot tell\n"
+        "  released  holds it no longer: gave it back\n"
+        "  broken    holds it no longer: 'holdfast break' took it away (by a program's evict(): 'released')\n"
         "  expired   holds it no longer, and its lease was over: it was not renewed\n"
         "  waiting   somebody waits for it now\n"
         "  left      waits no longer and does not hold it: gave up, or had it for a moment between two looks\n"

@@ -57,6 +57,15 @@ TEST(Changes, AreAGrantAndItsEnd) {
   EXPECT_THAT(between(held, {}), ElementsAre("released x a"));
 }
 
+TEST(Changes, KnowWhatAnOperatorBroke) {
+  const std::vector<LockStatus> held{{.name = "x", .holders = {holder("a", 7)}}};
+  const auto end_with = [&](const BreakMark& mark) { return words_of(changes_between(held, {}, soon, {mark})); };
+  EXPECT_THAT(end_with({.name = "x", .up_to = 7}), ElementsAre("broken x a"));
+  EXPECT_THAT(end_with({.name = "x", .up_to = 6}), ElementsAre("released x a")) << "an earlier holder's";
+  EXPECT_THAT(end_with({.name = "y", .up_to = 7}), ElementsAre("released x a"));
+  EXPECT_THAT(end_with({.name = "x", .kind = LockKind::election, .up_to = 7}), ElementsAre("released x a"));
+}
+
 TEST(Changes, AreTwoWhenOneHolderFollowsAnother) {
   EXPECT_THAT(between({{.name = "x", .holders = {holder("a", 1)}}}, {{.name = "x", .holders = {holder("b", 2)}}}),
               ElementsAre("released x a", "acquired x b"));

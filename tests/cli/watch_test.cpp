@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/break_marks.hpp"
 #include "cli/shell.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
@@ -53,6 +54,27 @@ TEST_F(Watching, BeginsWithWhatIsThere) {
   const Hold hold = Mutex(client, "x").acquire();
   watch();
   EXPECT_TRUE(prints(event("held", "x", std::to_string(hold.token().value()))));
+}
+
+TEST_F(Watching, TellsWhatAnOperatorBroke) {
+  const Hold hold = Mutex(client, "x").acquire();
+  Process& process = watch();
+  ASSERT_EQ(run(tool({"break", "x", "--yes"}), with_store()).code, 0);
+  EXPECT_TRUE(prints(event("broken", "x", "[1-9][0-9]*"))) << process.output();
+  Hold next = Mutex(client, "x").acquire();
+  ASSERT_TRUE(prints(event("acquired", "x", "[1-9][0-9]*"))) << process.output();
+  next.release();
+  EXPECT_TRUE(prints(event("released", "x", "[1-9][0-9]*"))) << process.output();
+}
+
+TEST_F(Watching, NewestMarksOfAnOperatorAreKept) {
+  for (int round = 0; round < 40; ++round) {
+    cli::leave_mark(client, {.name = "x" + std::to_string(round), .up_to = 7});
+  }
+  const auto marks = cli::read_marks(client);
+  EXPECT_EQ(marks.size(), 32U);
+  EXPECT_TRUE(cli::is_marked(marks, "x39", LockKind::lock, 7));
+  EXPECT_FALSE(cli::is_marked(marks, "x0", LockKind::lock, 7));
 }
 
 TEST_F(Watching, TellsWhatHappens) {
