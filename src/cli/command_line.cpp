@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/output.hpp"
 #include "cli/secrets.hpp"
+#include "cli/text/duration.hpp"
+#include "cli/text/output.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -27,7 +27,6 @@ struct Parameter {
   std::string help = {};
   std::vector<std::string> choices = {};  ///< if it takes only these
   bool required = false;
-  bool repeated = false;
 };
 
 /// What a subcommand takes on its command line. Keeps the parsing library, which is slow to compile, in one file.

@@ -10,8 +10,8 @@
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/output.hpp"
 #include "cli/secrets.hpp"
+#include "cli/text/output.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast::cli {

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/output.hpp"
 #include "cli/secrets.hpp"
+#include "cli/text/output.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast::cli {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bench_figures.hpp"
-#include "cli/latency_histogram.hpp"
+#include "cli/bench/figures.hpp"
+#include "cli/bench/latency_histogram.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
 

@@ -1,8 +1,8 @@
-#include "cli/changes.hpp"
+#include "cli/look/changes.hpp"
 
 #include <gmock/gmock.h>
 
-#include "cli/json.hpp"
+#include "cli/look/json.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -1,11 +1,10 @@
-#include "cli/demo_host.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 
-#include "cli/demo_failure.hpp"
+#include "cli/demo/failure.hpp"
+#include "cli/demo/host.hpp"
 #include "cli/tool.hpp"
 
 namespace holdfast::cli::demo {

@@ -6,8 +6,8 @@
 #include <regex>
 #include <sstream>
 
-#include "cli/output.hpp"
 #include "cli/shell.hpp"
+#include "cli/text/output.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
 

@@ -1,10 +1,9 @@
-#include "cli/demo_timeline.hpp"
-
 #include <gmock/gmock.h>
 
 #include <sstream>
 
-#include "cli/output.hpp"
+#include "cli/demo/timeline.hpp"
+#include "cli/text/output.hpp"
 
 namespace holdfast::cli::demo {
 namespace {

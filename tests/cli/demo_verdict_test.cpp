@@ -1,7 +1,7 @@
 // The check of the demonstration's own story: it must believe a true one, and object to every false one.
-#include "cli/demo_verdict.hpp"
-
 #include <gmock/gmock.h>
+
+#include "cli/demo/verdict.hpp"
 
 namespace holdfast::cli::demo {
 namespace {

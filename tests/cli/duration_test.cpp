@@ -1,4 +1,4 @@
-#include "cli/duration.hpp"
+#include "cli/text/duration.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/fitting.hpp"
+#include "cli/top/fitting.hpp"
 
 #include <gmock/gmock.h>
 

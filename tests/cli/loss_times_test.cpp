@@ -1,4 +1,4 @@
-#include "cli/loss_times.hpp"
+#include "cli/run/loss_times.hpp"
 
 #include <gtest/gtest.h>
 

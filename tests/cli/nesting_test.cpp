@@ -1,10 +1,10 @@
 // `run` inside a command that runs under the same lock.
-#include "cli/nesting.hpp"
+#include "cli/run/nesting.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "cli/process_table.hpp"
+#include "cli/run/process_table.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/mutex.hpp"

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "cli/exit_code.hpp"
-#include "cli/json.hpp"
-#include "cli/lock_text.hpp"
-#include "cli/output.hpp"
-#include "cli/table.hpp"
-#include "cli/time_text.hpp"
+#include "cli/look/json.hpp"
+#include "cli/look/lock_text.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/table.hpp"
+#include "cli/text/time_text.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include "cli/top_state.hpp"
-
 #include <gmock/gmock.h>
+
+#include "cli/top/state.hpp"
 
 namespace holdfast::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/output.hpp"
+#include "cli/text/output.hpp"
 #include "cli/tmux.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"

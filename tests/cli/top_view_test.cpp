@@ -1,11 +1,10 @@
-#include "cli/top_view.hpp"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "cli/output.hpp"
-#include "cli/time_text.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/time_text.hpp"
+#include "cli/top/view.hpp"
 
 namespace holdfast::cli {
 namespace {

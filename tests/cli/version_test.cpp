@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/traits_text.hpp"
+#include "cli/help/traits_text.hpp"
 #include "cli/world.hpp"
 
 namespace holdfast::test {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/break_marks.hpp"
+#include "cli/look/break_marks.hpp"
 #include "cli/shell.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"

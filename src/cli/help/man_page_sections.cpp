@@ -1,0 +1,136 @@
+// The parts of the manual page that no subcommand owns.
+#include <algorithm>
+#include <array>
+
+#include "cli/exit_code.hpp"
+#include "cli/help/man_page.hpp"
+#include "cli/help/roff.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+/// The forms of URLs, by the backend's name.
+struct StoreForm {
+  std::string_view backend;
+  Row row;
+};
+constexpr std::array store_forms = {
+    StoreForm{"memory", {"memory:, memory:NAME", "in this process only; to try things out"}},
+    StoreForm{"sqlite", {"sqlite:/PATH/FILE.db", "a file for the processes of one user on one host"}},
+};
+
+/// Names with blanks between them; the build says which backends it has.
+constexpr std::string_view built_backends = HOLDFAST_BACKEND_NAMES;
+
+constexpr bool is_built(std::string_view backend) {
+  for (std::string_view rest = built_backends; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    if (name == backend) return true;
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
+  return false;
+}
+static_assert(std::ranges::count(built_backends, ' ') + 1 ==
+                  std::ranges::count_if(store_forms, [](const StoreForm& form) { return is_built(form.backend); }),
+              "store_forms lacks a backend that is built");
+
+struct CodeRow {
+  int code;
+  std::string_view meaning;
+};
+constexpr std::array exit_codes = {
+    CodeRow{exit_code::ok, "done; of run and elect: the command's own code was 0, or there was nothing to do"},
+    CodeRow{exit_code::usage, "the command line is wrong"},
+    CodeRow{exit_code::unavailable, "the store cannot be reached, or cannot serve"},
+    CodeRow{exit_code::internal, "a mistake in the tool, or the machine gave out"},
+    CodeRow{exit_code::busy, "not acquired: it is busy, or the wait ran out"},
+    CodeRow{exit_code::refused, "the store, or its file, refused access"},
+    CodeRow{exit_code::configuration, "the URL or the configuration is wrong"},
+    CodeRow{exit_code::lost, "the lock was lost while the command ran"},
+    CodeRow{exit_code::cannot_execute, "the command cannot be executed"},
+    CodeRow{exit_code::not_found, "the command was not found"},
+};
+
+constexpr std::array variables = {
+    Row{"HOLDFAST_URL", "the store, if no --url is given"},
+    Row{"HOLDFAST_PASSWORD", "the store's password, if neither --password-file nor the URL has one"},
+    Row{"NO_COLOR", "if it is set and not empty, nothing is coloured; only a terminal ever is"},
+};
+
+constexpr std::array variables_of_the_command = {
+    Row{"HOLDFAST_LOCK", "the lock's name"},
+    Row{"HOLDFAST_TOKEN", "a number that rises with each holder; a resource that remembers it can refuse older ones"},
+    Row{"HOLDFAST_HOLDER", "the holder's public id, as 'holdfast show --json' prints it"},
+    Row{"HOLDFAST_URL", "the store, without a password"},
+};
+
+constexpr std::array files = {
+    Row{"~/.local/state/holdfast/locks.db", "the embedded store of a user; the home is the password database's"},
+    Row{"/var/lib/holdfast/locks.db", "the embedded store of root"},
+};
+
+template <std::size_t size>
+void add_rows(Roff& page, const std::array<Row, size>& rows) {
+  for (const Row& row : rows) page.item(bold(row.name), roff_escaped(row.meaning));
+}
+
+void add_stores(Roff& page) {
+  page.section("STORES");
+  page.prose(
+      "The store is that of --url, else of $HOLDFAST_URL, else an embedded one (see FILES), which is created on first\n"
+      "use and serves one user on one host. This build knows these URLs:");
+  for (const StoreForm& form : store_forms) {
+    if (is_built(form.backend)) page.item(bold(form.row.name), roff_escaped(form.row.meaning));
+  }
+  page.section("DURATIONS");
+  page.prose(
+      "A number and its unit, larger units first: 500ms, 10s, 5m, 1h, 1h30m. A number without a unit is refused.");
+}
+
+void add_exit_status(Roff& page) {
+  page.section("EXIT STATUS");
+  page.prose("That of the command, if one was run; else, or if the lock was lost:");
+  for (const CodeRow& row : exit_codes) page.item(bold(std::to_string(row.code)), roff_escaped(row.meaning));
+  page.item(bold(std::to_string(exit_code::signal_base)) + " + " + italic("N"),
+            "the command, or the wait for the lock, was ended by signal " + italic("N"));
+}
+
+void add_surroundings(Roff& page) {
+  page.section("ENVIRONMENT");
+  add_rows(page, variables);
+  page.prose("The command that is run gets these:");
+  add_rows(page, variables_of_the_command);
+  page.section("FILES");
+  add_rows(page, files);
+}
+
+void add_examples(Roff& page) {
+  page.section("EXAMPLES");
+  page.prose(
+      "Runs a report, unless another one is still running:\n"
+      "  holdfast run nightly-report --try -- ./report.sh\n"
+      "Waits for at most five minutes, and says why:\n"
+      "  holdfast run deploy --wait 5m --reason 'release 12' -- make deploy\n"
+      "Who holds what:\n"
+      "  holdfast ls\n"
+      "The holder of one lock, for a script:\n"
+      "  holdfast show nightly-report --json | jq -r '.holders[0].host'");
+  page.section("SEE ALSO");
+  page.paragraph("\\fBflock\\fP(1)");
+}
+
+}  // namespace
+
+void add_reference_sections(Roff& page) {
+  add_stores(page);
+  add_exit_status(page);
+  add_surroundings(page);
+  add_examples(page);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,63 @@
+#include "cli/look/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/look/lock_text.hpp"
+#include "cli/text/time_text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const ClaimStatus& claim) {
+  Json object = {{"client", claim.client.id},       {"host", claim.client.host},         {"pid", claim.client.pid},
+                 {"command", claim.client.command}, {"label", claim.client.label},       {"reason", claim.reason},
+                 {"since", rfc3339(claim.since)},   {"ttl_ms", claim.lease_left.count()}};
+  if (claim.mode == ClaimMode::permits) object["permits"] = claim.permits;
+  return object;
+}
+
+Json json_of(const std::vector<ClaimStatus>& claims) {
+  Json array = Json::array();
+  for (const ClaimStatus& claim : claims) array.push_back(json_of(claim));
+  return array;
+}
+
+Json json_of(const LockStatus& lock) {
+  Json object = {{"name", lock.name},
+                 {"mode", mode_of(lock)},
+                 {"token", to_string(token_of(lock))},
+                 {"holders", json_of(lock.holders)},
+                 {"waiters", json_of(lock.waiters)}};
+  if (lock.total > 0) object["total"] = lock.total;
+  return object;
+}
+
+constexpr int one_line = -1;
+
+std::string text_of(const Json& json, int indentation = 2) {
+  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_json(const LockStatus& lock) { return text_of(json_of(lock)); }
+
+std::string to_json(const std::vector<LockStatus>& locks) {
+  Json array = Json::array();
+  for (const LockStatus& lock : locks) array.push_back(json_of(lock));
+  return text_of(array);
+}
+
+std::string to_json(const Change& change, std::chrono::system_clock::time_point time) {
+  Json object = {{"event", word_for(change.kind)},
+                 {"time", rfc3339(time)},
+                 {"name", change.name},
+                 {"mode", mode_of(change.lock_kind, change.claim)},
+                 {"token", to_string(token_of(change.claim))}};
+  object.update(json_of(change.claim));
+  return text_of(object, one_line);
+}
+
+}  // namespace holdfast::cli

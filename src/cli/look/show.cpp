@@ -1,0 +1,58 @@
+#include "cli/command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/look/json.hpp"
+#include "cli/look/lock_details.hpp"
+#include "cli/store.hpp"
+#include "cli/text/output.hpp"
+#include "holdfast/client.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+class Show : public Command {
+ public:
+  void define(Parameters& parameters) override {
+    parameters.required("NAME", "the lock", name_);
+    parameters.flag("--json", "print a JSON object", json_);
+    parameters.store(store_);
+  }
+
+  int execute() override {
+    const LockName name(name_);
+    const Store store = choose_store(store_);
+    std::vector<LockStatus> found = open_client(store).list(name_);
+    std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
+    tell_if_default(store);
+    if (json_) {
+      print(to_json(found.empty() ? LockStatus{.name = name_} : found.front()));
+    } else if (found.empty()) {
+      print(printable(name_) + " is free: nobody holds it and nobody waits for it\n");
+    }
+    for (const LockStatus& lock : found) {
+      if (!json_) print(heading(printable(lock.name)) + "\n" + details_of(lock, std::chrono::system_clock::now()));
+    }
+    return exit_code::ok;
+  }
+
+ private:
+  std::string name_;
+  bool json_ = false;
+  StoreFlags store_;
+};
+
+}  // namespace
+
+const CommandEntry show_entry = {
+    .name = "show",
+    .summary = "Show one lock: its holder, its token, who waits",
+    .details =
+        "A lock that nobody holds and nobody wants is free; that is not an error.\n"
+        "A semaphore or an election of that name is shown below the lock; in JSON, where there is no lock.\n"
+        "Examples:\n"
+        "  holdfast show nightly-report\n"
+        "  holdfast show nightly-report --json",
+    .make = []() -> std::unique_ptr<Command> { return std::make_unique<Show>(); },
+};
+
+}  // namespace holdfast::cli

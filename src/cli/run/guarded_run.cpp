@@ -1,0 +1,177 @@
+#include "cli/run/guarded_run.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "cli/run/guardian.hpp"
+#include "cli/run/interruptible.hpp"
+#include "cli/run/supervision.hpp"
+#include "cli/signals.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/time_text.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using Instant = BootClock::time_point;
+
+/// What others see of the command: its name without folders. Not its arguments, which may hold secrets.
+std::string name_of(const std::string& command) {
+  constexpr std::size_t longest = 64;
+  const std::size_t slash = command.rfind('/');
+  return command.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, longest);
+}
+
+int code_of(int status) {
+  return WIFSIGNALED(status) ? exit_code::signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Keeps what is held until then, or until a signal says that it is enough.
+void stay_until(Instant end, const Hold& hold, const Signals& signals) {
+  std::array<pollfd, 2> wanted{pollfd{.fd = signals.descriptor(), .events = POLLIN, .revents = 0},
+                               pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
+  while (hold.valid()) {
+    const auto left = std::chrono::ceil<milliseconds>(end - BootClock::now());
+    if (left <= milliseconds::zero()) return;
+    constexpr milliseconds longest = std::chrono::hours(1);
+    ::poll(wanted.data(), wanted.size(), static_cast<int>(std::min(left, longest).count()));
+    if (signals.take().asks_to_end()) return;
+  }
+}
+
+class GuardedRun {
+ public:
+  GuardedRun(const Job& job, const RunTerms& terms) : job_(job), terms_(terms) {}
+
+  int run(const Store& store, const std::function<Acquire(Client&)>& acquire_through) {
+    Guardian guardian(job_, signals_);  // before the client: a process with threads cannot safely fork
+    Client client = open_client(store, {.command = name_of(job_.command.front())});
+    const Waited waited = acquire_interruptibly(acquire_through(client), terms_.patience, signals_);
+    const Instant since = BootClock::now();
+    if (waited.signal != 0) return interrupted(waited.signal);
+    if (!waited.acquired.needless.empty()) return skipped(waited.acquired.needless);
+    if (!waited.acquired.holding) return busy();
+
+    Holding& holding = *waited.acquired.holding;
+    const Grant grant = {.token = holding.hold().token().value(), .holder = client.identity().id};
+    const Instant turn_ends = job_.max_hold > milliseconds::zero() ? since + job_.max_hold : Instant::max();
+    const Supervised supervised = supervise(job_, grant, turn_ends, holding.hold(), guardian, signals_);
+    return finish(supervised.ended, holding, supervised.told_to_end ? since : since + terms_.min_hold);
+  }
+
+ private:
+  int interrupted(int signal) const {
+    tell("gave up waiting for " + in_quotes(job_.lock) + " (" + ::strsignal(signal) + ")");
+    return exit_code::signal_base + signal;
+  }
+
+  int skipped(const std::string& why) const {
+    tell("skipped " + in_quotes(job_.lock) + ": " + why);
+    return exit_code::ok;
+  }
+
+  int busy() const {
+    const bool waited = terms_.patience > std::chrono::nanoseconds::zero();
+    const auto patience = std::chrono::duration_cast<milliseconds>(terms_.patience);
+    const std::string when = waited ? " was not free within " + human(patience) : " is held by somebody else";
+    tell(in_quotes(job_.lock) + when + "; 'holdfast show " + printable(job_.lock) + "' says by whom");
+    return terms_.busy_exit;
+  }
+
+  /// Gives back what is held, at `earliest` if the command ran, and finds the exit code.
+  int finish(const std::optional<Ended>& ended, Holding& holding, Instant earliest) const {
+    if (!ended) {
+      release(holding);
+      tell("the guardian process was killed, so the command and all its descendants were, too");
+      return exit_code::internal;
+    }
+    if (ended->cause != Ended::Cause::by_itself) {
+      if (ended->cause == Ended::Cause::turn_ended) release(holding);
+      return lost(cause_of(*ended) + "; the command was stopped");
+    }
+    if (ended->left_children) tell("the command left processes behind; they go on without the lock");
+    if (ended->exec_error != 0) {
+      release(holding);
+      return not_executed(job_, ended->exec_error);
+    }
+    return finish_command(code_of(ended->status), holding, earliest);
+  }
+
+  int finish_command(int code, Holding& holding, Instant earliest) const {
+    if (!holding.hold().valid()) return without_lock(code);
+    const bool noted = code != exit_code::ok || note_success(holding);
+    stay_until(earliest, holding.hold(), signals_);
+    const bool kept = release(holding);
+    if (!noted) return exit_code::unavailable;
+    return kept ? code : without_lock(code);
+  }
+
+  bool note_success(Holding& holding) const {
+    try {
+      holding.note_success();
+      return true;
+    } catch (const Error& error) {
+      tell("the command was successful, but that could not be written down, so it may be run again: " +
+           printable(error.what()));
+      return false;
+    }
+  }
+
+  std::string cause_of(const Ended& ended) const {
+    switch (ended.cause) {
+      case Ended::Cause::lock_lost: return "it was taken away";
+      case Ended::Cause::turn_ended:
+        return "it was held for " + human(job_.max_hold) + ", as long as --max-hold allows";
+      case Ended::Cause::lease_ended:
+      case Ended::Cause::by_itself: break;
+    }
+    return "its lease could not be renewed in time (the store did not answer, or this process was stopped)";
+  }
+
+  int lost(const std::string& how) const {
+    tell(in_quotes(job_.lock) + " was lost: " + how);
+    return exit_code::lost;
+  }
+
+  /// The command has run to its end, but not under the lock. Its own failure says more than that.
+  int without_lock(int code) const {
+    const int lost_code = lost("the command ended without it");
+    return job_.survives_loss && code != exit_code::ok ? code : lost_code;
+  }
+
+  /// False if there was nothing to give back any more.
+  bool release(Holding& holding) const {
+    const auto left = std::chrono::duration_cast<milliseconds>(holding.hold().remaining());
+    const Released released = holding.release();
+    if (released == Released::in_doubt) {
+      tell("warning: the store did not confirm that " + in_quotes(job_.lock) + " was given back; it is free in " +
+           human(left) + " at the latest");
+    }
+    return released != Released::not_held;
+  }
+
+  const Job& job_;
+  const RunTerms& terms_;
+  const Signals signals_;
+};
+
+}  // namespace
+
+int run_guarded(const Store& store, const Job& job, const RunTerms& terms,
+                const std::function<Acquire(Client&)>& acquire_through) {
+  return GuardedRun(job, terms).run(store, acquire_through);
+}
+
+int not_executed(const Job& job, int error) {
+  tell("cannot run " + in_quotes(job.command.front()) + ": " + std::generic_category().message(error));
+  return error == ENOENT ? exit_code::not_found : exit_code::cannot_execute;
+}
+
+}  // namespace holdfast::cli

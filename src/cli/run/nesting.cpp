@@ -1,0 +1,50 @@
+#include "cli/run/nesting.hpp"
+
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "cli/run/process_table.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+std::string word_of(const Grant& grant) { return grant.holder + ":" + std::to_string(grant.token); }
+
+/// Words that are none are left out: anybody may set a variable.
+std::vector<Grant> grants_in(const std::string& outer) {
+  std::vector<Grant> grants;
+  std::istringstream words(outer);
+  for (std::string word; words >> word;) {
+    std::istringstream fields(word);
+    Grant grant;
+    if (std::getline(fields, grant.holder, ':') && fields >> grant.token) grants.push_back(grant);
+  }
+  return grants;
+}
+
+}  // namespace
+
+std::string outer_holds() {
+  const char* const value = std::getenv(outer_holds_variable);
+  return value != nullptr ? value : "";
+}
+
+std::string with_hold(const std::string& outer, const Grant& grant) {
+  for (const Grant& known : grants_in(outer)) {
+    if (known.holder == grant.holder) return outer;
+  }
+  return outer + (outer.empty() ? "" : " ") + word_of(grant);
+}
+
+std::optional<AncestorsHold> ancestors_hold(const LockStatus& lock, const std::string& outer) {
+  for (const Grant& grant : grants_in(outer)) {
+    for (const ClaimStatus& holder : lock.holders) {
+      if (holder.client.id != grant.holder || !is_ancestor(static_cast<pid_t>(holder.client.pid))) continue;
+      return AncestorsHold{.grant = grant, .mode = holder.mode};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,112 @@
+#include <charconv>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/run/guarded_run.hpp"
+#include "cli/run/job_flags.hpp"
+#include "cli/run/nesting.hpp"
+#include "cli/text/output.hpp"
+#include "holdfast/semaphore.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+std::optional<std::uint32_t> to_count(std::string_view text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  const bool good = error == std::errc() && rest == end && count >= 1 && count <= Semaphore::max_total;
+  return good ? std::optional(count) : std::nullopt;
+}
+
+/// `K/N`
+Permits parse_permits(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto count = to_count(text.substr(0, slash));
+  const auto total = slash == std::string_view::npos ? std::nullopt : to_count(text.substr(slash + 1));
+  if (!count || !total || *count > *total) {
+    throw UsageError("--permits: " + in_quotes(text) + " is not K/N, such as 1/5 for one of five; K is at most N");
+  }
+  return {.count = *count, .total = *total};
+}
+
+class RunCommand : public Command {
+ public:
+  void define(Parameters& parameters) override {
+    parameters.flag("--shared", "a shared (read) lock: excludes only those who do not share", shared_);
+    parameters.text("--permits", "K/N", "K of the N permits of the semaphore NAME, instead of a lock", permits_);
+    parameters.duration("--once-per", "skip if a successful run began less than this ago (less a tenth, 1m at most)",
+                        period_);
+    flags_.define(parameters);
+    parameters.exclusive("--shared", "--permits");
+    parameters.exclusive("--once-per", "--shared");
+    parameters.exclusive("--once-per", "--permits");
+  }
+
+  int execute() override {
+    const LockName name(flags_.name());
+    const LockOptions options = flags_.lock_options();
+    const RunTerms terms = flags_.terms();
+    const auto permits = permits_ ? std::optional(parse_permits(*permits_)) : std::nullopt;
+    if (period_ && *period_ <= std::chrono::milliseconds::zero()) throw UsageError("--once-per: must be longer than 0");
+    const Store store = flags_.store();
+    if (is_terminal(Stream::error)) tell_if_default(store);
+    const Job job = flags_.job(store);
+    if (!permits) {
+      if (const auto outer = hold_of_ancestor(store, job)) return run_inside(*outer, job);
+    }
+    return run_guarded(store, job, terms, [&](Client& client) {
+      if (permits) return some_permits(client, name, *permits, options);
+      if (period_) return run_of_job(client, name, *period_, options);
+      return shared_ ? shared_lock(client, name, options) : exclusive_lock(client, name, options);
+    });
+  }
+
+ private:
+  static std::optional<AncestorsHold> hold_of_ancestor(const Store& store, const Job& job) {
+    if (job.outer_holds.empty()) return std::nullopt;
+    const auto lock = open_client(store).show(job.lock);
+    return lock ? ancestors_hold(*lock, job.outer_holds) : std::nullopt;
+  }
+
+  /// The lock is held around this process already. Whoever holds it also ends this process, as one of its descendants,
+  /// when it is lost.
+  int run_inside(const AncestorsHold& outer, const Job& job) const {
+    const std::string inside = "this runs inside a 'holdfast run' that holds " + in_quotes(job.lock);
+    if (outer.mode == ClaimMode::shared && !shared_) {
+      throw UsageError(inside + " shared; to hold it alone it would have to wait for itself (--shared works)");
+    }
+    if (period_) throw UsageError(inside + ", where --once-per cannot work; give it to the outer one");
+    return not_executed(job, become(job, outer.grant));
+  }
+
+  JobFlags flags_;
+  bool shared_ = false;
+  std::optional<std::string> permits_;
+  std::optional<std::chrono::milliseconds> period_;
+};
+
+}  // namespace
+
+const CommandEntry run_entry = {
+    .name = "run",
+    .summary = "Run a command while holding a lock",
+    .details =
+        "CMD gets HOLDFAST_LOCK, HOLDFAST_TOKEN, HOLDFAST_HOLDER and HOLDFAST_URL in its environment. If the lock\n"
+        "is lost, CMD and all its descendants get SIGTERM, then SIGKILL, before somebody else can have it; with\n"
+        "--on-lost warn they go on, and exit 79 says that CMD's success was not under the lock.\n"
+        "Inside CMD, 'holdfast run' of the same lock runs at once.\n"
+        "Exit code: CMD's own, or 128 + signal; 64 usage, 69 store unreachable, 70 internal error, 75 busy,\n"
+        "77 access refused, 78 bad URL, 79 lock lost, 126 CMD cannot be executed, 127 CMD not found;\n"
+        "0 with a line on standard error if --once-per skipped it.\n"
+        "Durations: 500ms, 10s, 5m, 1h, 1h30m.\n"
+        "Examples:\n"
+        "  holdfast run nightly-report -- ./report.sh --all\n"
+        "  holdfast run backup --try --reason 'hourly backup' -- rsync -a /srv/ /backup/\n"
+        "  holdfast run hourly-sms --once-per 1h -- ./send-sms\n"
+        "  holdfast run renderer --permits 1/5 -- ./render scene.blend\n"
+        "  holdfast run deploy --wait 5m --ttl 30s -u sqlite:/var/lib/app/locks.db -- make deploy",
+    .make = []() -> std::unique_ptr<Command> { return std::make_unique<RunCommand>(); },
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,72 @@
+#include "cli/run/supervision.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/run/descendants.hpp"
+#include "cli/text/output.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+void refresh(Guardian& guardian, const Hold& hold) {
+  const BootClock::time_point now = BootClock::now();  // before the question, so that the answer is never too long
+  const std::chrono::nanoseconds remaining = hold.remaining();
+  if (remaining > std::chrono::nanoseconds::zero()) guardian.set_remaining(now, remaining);
+}
+
+void pass_on(const Signals::Arrived& arrived, Guardian& guardian, const Job& job) {
+  // What the terminal sends to the job's group, the command has got already.
+  const bool has_it = job.on_terminal && arrived.from_terminal;
+  if (arrived.signal != 0 && !has_it) guardian.forward(arrived.signal);
+}
+
+void hear_of_loss(Guardian& guardian, const Job& job) {
+  if (job.survives_loss) {
+    tell("warning: " + in_quotes(job.lock) + " was lost; the command goes on without it");
+  } else {
+    guardian.tell_lost();
+  }
+}
+
+}  // namespace
+
+Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point turn_ends, const Hold& hold,
+                     Guardian& guardian, const Signals& signals) {
+  // The lease is renewed every ttl / 3 and the guardian first acts at ttl / 4 before its end: this is often enough.
+  const milliseconds pause = std::clamp<milliseconds>(job.ttl / 8, milliseconds(50), milliseconds(1000));
+  // From now on the guardian decides when the tool stops.
+  if (job.on_terminal) ignore_terminal_stops();
+  refresh(guardian, hold);
+  guardian.start(grant, turn_ends);
+  leave_standard_streams();
+
+  Supervised result;
+  enum : std::size_t { ended, signalled, lost };
+  std::array<pollfd, 3> wanted{pollfd{.fd = guardian.descriptor(), .events = POLLIN, .revents = 0},
+                               pollfd{.fd = signals.descriptor(), .events = POLLIN, .revents = 0},
+                               pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
+  while (wanted[ended].revents == 0) {
+    ::poll(wanted.data(), wanted.size(), static_cast<int>(pause.count()));
+    refresh(guardian, hold);
+    if (wanted[signalled].revents != 0) {
+      const Signals::Arrived arrived = signals.take();
+      result.told_to_end = result.told_to_end || arrived.asks_to_end();
+      pass_on(arrived, guardian, job);
+    }
+    if (wanted[lost].revents != 0) {
+      hear_of_loss(guardian, job);
+      wanted[lost].fd = -1;  // once is enough; poll() skips it now
+      wanted[lost].revents = 0;
+    }
+  }
+  result.ended = guardian.ended();
+  if (!result.ended) kill_descendants();
+  return result;
+}
+
+}  // namespace holdfast::cli
