@@ -217,15 +217,18 @@ void Parameters::command(std::vector<std::string>& words) {
   app_.formatter(std::make_shared<HelpFormatter>(" -- CMD [ARG...]"));
 }
 
-CommandLine::CommandLine() {
-  for (const CommandEntry* const entry : all_commands()) definitions_.push_back(std::make_unique<Definition>(*entry));
-}
-
+CommandLine::CommandLine() = default;
 CommandLine::~CommandLine() = default;
 
+CommandLine::Definition& CommandLine::definition_of(const CommandEntry& entry) const {
+  std::unique_ptr<Definition>& definition = definitions_[&entry];
+  if (!definition) definition = std::make_unique<Definition>(entry);
+  return *definition;
+}
+
 CommandLine::Definition& CommandLine::definition_of(std::string_view name) const {
-  for (const auto& definition : definitions_) {
-    if (definition->entry.name == name) return *definition;
+  for (const CommandEntry* const entry : all_commands()) {
+    if (entry->name == name) return definition_of(*entry);
   }
   if (name.starts_with('-')) {
     throw UsageError(
@@ -237,20 +240,20 @@ CommandLine::Definition& CommandLine::definition_of(std::string_view name) const
 std::string CommandLine::help(std::string_view name) const {
   if (!name.empty()) return definition_of(name).app.help();
   std::string text = "Locks for a fleet of processes, by name.\nUsage: holdfast SUBCOMMAND ...\n\nSubcommands:\n";
-  for (const auto& definition : definitions_) {
+  for (const CommandEntry* const entry : all_commands()) {
     constexpr std::size_t column = 12;
-    std::string line = "  " + std::string(definition->entry.name);
+    std::string line = "  " + std::string(entry->name);
     line.append(column + 2 - line.size(), ' ');
-    text += line + std::string(definition->entry.summary) + "\n";
+    text += line + std::string(entry->summary) + "\n";
   }
   return text + "\n'holdfast help SUBCOMMAND' says more, with examples.\n";
 }
 
 std::vector<CommandLine::Description> CommandLine::descriptions() const {
   std::vector<Description> all;
-  for (const auto& definition : definitions_) {
-    const Parameters& parameters = definition->parameters;
-    all.push_back({definition->entry, parameters.all(), parameters.command_words() != nullptr});
+  for (const CommandEntry* const entry : all_commands()) {
+    const Parameters& parameters = definition_of(*entry).parameters;
+    all.push_back({*entry, parameters.all(), parameters.command_words() != nullptr});
   }
   return all;
 }

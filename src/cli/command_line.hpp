@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,9 +97,11 @@ class CommandLine {
  private:
   struct Definition;
 
+  Definition& definition_of(const CommandEntry& entry) const;
   Definition& definition_of(std::string_view name) const;
 
-  std::vector<std::unique_ptr<Definition>> definitions_;
+  /// Made when they are asked for: most calls need one, and a parser takes its time.
+  mutable std::map<const CommandEntry*, std::unique_ptr<Definition>> definitions_;
 };
 
 }  // namespace holdfast::cli
