@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <unordered_map>
+
+#include "holdfast/name.hpp"
+#include "spi/claims.hpp"
+#include "spi/instant.hpp"
+
+namespace holdfast::redis {
+
+/// The claims of this client that the store is known to have, as of its last answer: which kind each of them is, because
+/// requests about claims do not say it, and which of them wait to be told something.
+class KnownClaims {
+ public:
+  struct Claim {
+    bool permits = false;
+    bool waiting = false;
+    spi::Instant ends = {};  ///< by then the store has forgotten it, unless we hear of it again
+  };
+
+  void note(const LockName& name, const spi::ClaimId& id, const Claim& claim, spi::Instant now) {
+    if (claims_.empty()) occupied_since_ = now;
+    const auto [at, is_new] = claims_.try_emplace(Key{id, name}, claim);
+    if (!is_new && at->second.waiting) --waiting_;
+    at->second = claim;
+    if (claim.waiting) ++waiting_;
+  }
+
+  void forget(const LockName& name, const spi::ClaimId& id) {
+    if (const auto found = claims_.find(Key{id, name}); found != claims_.end()) erase(found);
+  }
+
+  /// The kind of line that it stands in, if it is known.
+  std::optional<bool> permits(const LockName& name, const spi::ClaimId& id) const {
+    const auto found = claims_.find(Key{id, name});
+    if (found == claims_.end()) return std::nullopt;
+    return found->second.permits;
+  }
+
+  /// Forgets those that the store has forgotten, too.
+  void forget_ended(spi::Instant now) {
+    for (auto at = claims_.begin(); at != claims_.end();) {
+      const auto next = std::next(at);
+      if (at->second.ends <= now) erase(at);
+      at = next;
+    }
+  }
+
+  bool empty() const { return claims_.empty(); }
+  /// Since when there has always been one. REQUIRES: not empty.
+  spi::Instant occupied_since() const { return occupied_since_; }
+  bool any_waits() const { return waiting_ > 0; }
+
+  template <class Visitor>
+  void for_each(Visitor visit) const {
+    for (const auto& [key, claim] : claims_) visit(key.name, key.id);
+  }
+
+ private:
+  // Several names may use one id.
+  struct Key {
+    spi::ClaimId id;
+    LockName name;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
+  };
+  using Claims = std::unordered_map<Key, Claim, Hash>;
+
+  void erase(Claims::iterator at) {
+    if (at->second.waiting) --waiting_;
+    claims_.erase(at);
+  }
+
+  Claims claims_;
+  std::size_t waiting_ = 0;
+  spi::Instant occupied_since_ = {};
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/redis/inbox.hpp"
+#include "backends/redis/keys.hpp"
+#include "backends/redis/requests.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::redis {
+
+/// Claims in the layout `queue`: one script for each step (queue_line.hpp says what they work on).
+class QueueClaims final : public spi::Claims {
+ public:
+  /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
+  QueueClaims(spi::Loop& loop, Requests& requests, const Keys& keys, Inbox& inbox, std::string client)
+      : loop_(loop), requests_(requests), keys_(keys), inbox_(inbox), client_(std::move(client)) {}
+
+  void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
+  void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
+  void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
+  void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
+
+ private:
+  void withdraw_elsewhere(const spi::ClaimRequest& request);
+  void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
+  void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
+
+  spi::Loop& loop_;
+  Requests& requests_;
+  const Keys& keys_;
+  Inbox& inbox_;
+  const std::string client_;
+};
+
+}  // namespace holdfast::redis
