@@ -46,8 +46,8 @@ class RedisBackend final : public spi::Backend {
         client_(new_client()),
         requests_(context.loop, address_),
         registers_(context.loop, requests_, keys_),
-        inbox_(context.loop, address_, keys_, client_, context.events, registers_),
-        claims_(context.loop, requests_, keys_, inbox_, client_),
+        inbox_(context.loop, address_, keys_, client_, context.events, registers_, [this] { claims_.catch_up(); }),
+        claims_(context, requests_, keys_, inbox_, client_),
         administration_(context.loop, requests_, keys_) {
     registers_.attach(inbox_);
   }

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <chrono>
 #include <utility>
-#include <vector>
 
 #include "backends/redis/failures.hpp"
 #include "backends/redis/record.hpp"
@@ -26,11 +25,12 @@ constexpr spi::Duration lingering = 5s;
 }  // namespace
 
 Inbox::Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client,
-             spi::ClaimEvents& events, Listener& listener)
+             spi::ClaimEvents& events, Listener& listener, OnOpen on_open)
     : loop_(loop),
       own_channel_(keys.channel_of(client)),
       events_(events),
       listener_(listener),
+      on_open_(std::move(on_open)),
       link_(loop, address, *this),
       timer_(loop, [this] { reconsider(); }) {}
 
@@ -128,16 +128,9 @@ void Inbox::link_received(Reply& reply) {
 }
 
 void Inbox::subscribed(const std::string& channel) {
-  if (channel != own_channel_) {
-    if (const auto found = channels_.find(channel); found != channels_.end()) found->second.subscribed = true;
-    return listener_.listening(channel);
-  }
-  std::vector<std::pair<LockName, spi::ClaimId>> claims;
-  claims_.for_each([&](const LockName& name, const spi::ClaimId& id) { claims.emplace_back(name, id); });
-  for (const auto& [name, id] : claims) {
-    if (closed_) return;
-    events_.check(name, id);
-  }
+  if (channel == own_channel_) return on_open_();
+  if (const auto found = channels_.find(channel); found != channels_.end()) found->second.subscribed = true;
+  listener_.listening(channel);
 }
 
 /// kind, id, "number lease ", key of the line.

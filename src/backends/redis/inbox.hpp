@@ -19,10 +19,12 @@ namespace holdfast::redis {
 /// waits, while a claim is held for longer than a moment (somebody may ask for it, or evict it), while a register is
 /// watched, and a little longer.
 ///
-/// Messages are lost while it is not there. So whenever it is there again, every claim is checked, and every watched
-/// register is looked at.
+/// Messages are lost while it is not there. So whenever it is there again, its owner is told to look after everything.
 class Inbox final : private Link::Owner {
  public:
+  /// Claims may have been told something meanwhile.
+  using OnOpen = spi::Callback<void()>;
+
   /// Told about the channels of registers.
   class Listener {
    public:
@@ -34,7 +36,7 @@ class Inbox final : private Link::Owner {
 
   /// `client` is the last part of the channel's name. REQUIRES: all outlive it.
   Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client, spi::ClaimEvents& events,
-        Listener& listener);
+        Listener& listener, OnOpen on_open);
 
   /// What the store said of a claim, when the request had been sent at `sent`.
   void note(const LockName& name, const spi::ClaimId& id, const spi::ClaimAnswer& answer, bool permits,
@@ -70,6 +72,7 @@ class Inbox final : private Link::Owner {
   const std::string own_channel_;
   spi::ClaimEvents& events_;
   Listener& listener_;
+  OnOpen on_open_;
   KnownClaims claims_;
   std::map<std::string, Channel, std::less<>> channels_;  ///< of registers
   bool held_for_long_ = false;

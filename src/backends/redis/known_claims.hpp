@@ -56,7 +56,7 @@ class KnownClaims {
 
   template <class Visitor>
   void for_each(Visitor visit) const {
-    for (const auto& [key, claim] : claims_) visit(key.name, key.id);
+    for (const auto& [key, claim] : claims_) visit(key.name, key.id, claim);
   }
 
  private:

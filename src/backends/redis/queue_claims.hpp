@@ -1,11 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/redis/inbox.hpp"
 #include "backends/redis/keys.hpp"
 #include "backends/redis/requests.hpp"
+#include "spi/backend.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
@@ -15,20 +18,36 @@ namespace holdfast::redis {
 class QueueClaims final : public spi::Claims {
  public:
   /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
-  QueueClaims(spi::Loop& loop, Requests& requests, const Keys& keys, Inbox& inbox, std::string client)
-      : loop_(loop), requests_(requests), keys_(keys), inbox_(inbox), client_(std::move(client)) {}
+  QueueClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys, Inbox& inbox,
+              std::string client)
+      : loop_(context.loop),
+        events_(context.events),
+        requests_(requests),
+        keys_(keys),
+        inbox_(inbox),
+        client_(std::move(client)) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
+  /// Messages may have been lost: asks about those that wait, and lets the core ask about the others.
+  void catch_up();
+
  private:
   void withdraw_elsewhere(const spi::ClaimRequest& request);
   void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
   void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
 
+  struct Named {
+    LockName name;
+    spi::ClaimId id;
+  };
+  void ask_about(std::shared_ptr<const std::vector<Named>> waiting);
+
   spi::Loop& loop_;
+  spi::ClaimEvents& events_;
   Requests& requests_;
   const Keys& keys_;
   Inbox& inbox_;
