@@ -21,8 +21,8 @@ Answer ask(redisContext& context, const std::vector<std::string>& parts) {
     texts.push_back(part.data());
     sizes.push_back(part.size());
   }
-  return Answer(static_cast<redisReply*>(
-      redisCommandArgv(&context, static_cast<int>(parts.size()), texts.data(), sizes.data())));
+  return Answer(
+      static_cast<redisReply*>(redisCommandArgv(&context, static_cast<int>(parts.size()), texts.data(), sizes.data())));
 }
 
 std::string text_of(const redisReply& reply) {
@@ -56,9 +56,20 @@ RedisServer::RedisServer(Options options) : options_(std::move(options)) {
 }
 
 std::unique_ptr<ServerProcess> RedisServer::launch() const {
-  std::vector<std::string> arguments = {
-      "redis-server", "--port", port_, "--bind", "127.0.0.1", "--unixsocket", socket_path(), "--save", "",
-      "--appendonly", options_.keeps_data ? "yes" : "no", "--dir", directory_.path().string()};
+  std::vector<std::string> arguments = {"redis-server",
+                                        "--port",
+                                        options_.tls ? "0" : port_,
+                                        "--bind",
+                                        "127.0.0.1",
+                                        "--unixsocket",
+                                        socket_path(),
+                                        "--save",
+                                        "",
+                                        "--appendonly",
+                                        options_.keeps_data ? "yes" : "no",
+                                        "--dir",
+                                        directory_.path().string()};
+  if (options_.tls) arguments.insert(arguments.end(), {"--tls-port", port_});
   arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
   return std::make_unique<ServerProcess>(arguments, directory_.path());
 }

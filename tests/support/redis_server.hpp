@@ -13,9 +13,10 @@ namespace holdfast::test {
 class RedisServer {
  public:
   struct Options {
-    bool keeps_data = false;                   ///< across stop() and start(): an append-only file
-    std::vector<std::string> arguments = {};   ///< of the program, as redis-server takes them
-    std::string password = {};                 ///< with which command() enters, if the arguments say that one is needed
+    bool keeps_data = false;                  ///< across stop() and start(): an append-only file
+    std::vector<std::string> arguments = {};  ///< of the program, as redis-server takes them
+    bool tls = false;                         ///< at the port; the arguments name the files
+    std::string password = {};                ///< with which command() enters, if the arguments say that one is needed
   };
 
   RedisServer() : RedisServer(Options{}) {}

@@ -33,7 +33,8 @@ class ServerProcess {
   pid_t pid_ = -1;
 };
 
-/// Free now, on 127.0.0.1. Somebody else may take it before the server does: then the server ends, and another is tried.
+/// Free now, on 127.0.0.1. Somebody else may take it before the server does: then the server ends, and another is
+/// tried.
 std::string free_port();
 
 /// Starts a server until it is ready, or throws with its log. `start` makes the process and chooses ports; `ready` must

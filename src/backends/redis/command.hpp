@@ -1,7 +1,7 @@
 #pragma once
 
-#include <charconv>
 #include <array>
+#include <charconv>
 #include <concepts>
 #include <string>
 #include <string_view>

@@ -82,8 +82,8 @@ void Dialer::resolve() {
 
 void Dialer::resolved(const Resolution& resolution) {
   if (resolution.error != 0) {
-    return finish(spi::Failure{Errc::unreachable, "cannot find the host of " + address_.shown() + ": " +
-                                                      ::gai_strerror(resolution.error)});
+    return finish(spi::Failure{
+        Errc::unreachable, "cannot find the host of " + address_.shown() + ": " + ::gai_strerror(resolution.error)});
   }
   candidates_ = resolution.candidates;
   try_next();
@@ -92,8 +92,8 @@ void Dialer::resolved(const Resolution& resolution) {
 void Dialer::use_unix_socket() {
   sockaddr_un name = {};
   if (address_.path.size() >= sizeof name.sun_path) {
-    return finish(spi::Failure{Errc::bad_url, "the path of the socket is longer than " +
-                                                  std::to_string(sizeof name.sun_path - 1) + " bytes"});
+    return finish(spi::Failure{
+        Errc::bad_url, "the path of the socket is longer than " + std::to_string(sizeof name.sun_path - 1) + " bytes"});
   }
   name.sun_family = AF_UNIX;
   address_.path.copy(name.sun_path, sizeof name.sun_path - 1);

@@ -84,13 +84,13 @@ std::size_t order_of(const LockName& name) { return std::hash<std::string>()(nam
 void HashRegisters::read(const LockName& name, Done<Versioned> done) {
   Command command;
   command.add("HMGET").add(keys_.register_of(name.text())).add("v").add("d");
-  requests_.send({.command = std::move(command),
-                  .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    auto now = versioned_from(*result.value());
-                    if (!now) return done(not_understood(requests_.address()));
-                    done(*std::move(now));
-                  }});
+  requests_.send(
+      {.command = std::move(command), .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
+         if (!result.ok()) return done(std::move(result.failure()));
+         auto now = versioned_from(*result.value());
+         if (!now) return done(not_understood(requests_.address()));
+         done(*std::move(now));
+       }});
 }
 
 void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {

@@ -13,8 +13,8 @@
 
 namespace holdfast::redis {
 
-/// Registers: each is a hash with a version `v` and a value `d`, and a channel of the same name on which whoever changes
-/// it says so.
+/// Registers: each is a hash with a version `v` and a value `d`, and a channel of the same name on which whoever
+/// changes it says so.
 class HashRegisters final : public spi::Registers, public Inbox::Listener {
  public:
   static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;

@@ -105,9 +105,7 @@ void Inbox::link_up() {
   for (const auto& [channel, entry] : channels_) subscribe(channel);
 }
 
-void Inbox::subscribe(const std::string& channel) {
-  Command().add("SUBSCRIBE").add(channel).write_to(link_.out());
-}
+void Inbox::subscribe(const std::string& channel) { Command().add("SUBSCRIBE").add(channel).write_to(link_.out()); }
 
 void Inbox::link_down(const spi::Failure&, bool) {
   for (auto& [channel, entry] : channels_) entry.subscribed = false;

@@ -79,7 +79,7 @@ class Inbox final : private Link::Owner {
   bool closed_ = false;
   spi::Instant needed_until_ = spi::Instant::min();
   Link link_;
-  spi::Timer timer_;                          ///< when to reconsider
+  spi::Timer timer_;                           ///< when to reconsider
   std::optional<spi::Expectation> attentive_;  ///< while something is held for long: nobody else reads for it
 };
 

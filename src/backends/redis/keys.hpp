@@ -14,8 +14,8 @@ struct LineKeys {
 };
 
 /// How names become keys: `<prefix>:{<bucket>}:<what>:<name>`. The braces make a cluster put all keys of a bucket, and
-/// with them the bucket's counter of grants, in one slot. There are 256 buckets, so that a client with many locks renews
-/// them in few requests also there.
+/// with them the bucket's counter of grants, in one slot. There are 256 buckets, so that a client with many locks
+/// renews them in few requests also there.
 ///
 /// | what       | is                                                        |
 /// |------------|-----------------------------------------------------------|

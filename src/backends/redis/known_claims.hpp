@@ -11,8 +11,8 @@
 
 namespace holdfast::redis {
 
-/// The claims of this client that the store is known to have, as of its last answer: which kind each of them is, because
-/// requests about claims do not say it, and which of them wait to be told something.
+/// The claims of this client that the store is known to have, as of its last answer: which kind each of them is,
+/// because requests about claims do not say it, and which of them wait to be told something.
 class KnownClaims {
  public:
   struct Claim {

@@ -32,8 +32,9 @@ Link::Link(spi::Loop& loop, const Address& address, Owner& owner)
     : loop_(loop),
       address_(address),
       owner_(owner),
-      random_(static_cast<std::minstd_rand::result_type>(spi::BootClock::now().time_since_epoch().count() ^
-                                                         static_cast<long long>(reinterpret_cast<std::uintptr_t>(this)))),
+      random_(
+          static_cast<std::minstd_rand::result_type>(spi::BootClock::now().time_since_epoch().count() ^
+                                                     static_cast<long long>(reinterpret_cast<std::uintptr_t>(this)))),
       timer_(loop,
              [this] {
                if (state_ == State::pausing) return dial();
@@ -161,8 +162,7 @@ spi::Duration Link::next_pause() {
 
 void Link::watch(bool writable) {
   watching_writable_ = writable;
-  loop_.watch(socket_.get(), {.readable = true, .writable = writable},
-              [this](spi::Loop::Ready what) { ready(what); });
+  loop_.watch(socket_.get(), {.readable = true, .writable = writable}, [this](spi::Loop::Ready what) { ready(what); });
 }
 
 void Link::ready(spi::Loop::Ready what) {
@@ -244,8 +244,8 @@ void Link::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (count < 0) {
-      return drop({Errc::unreachable, "the connection to " + address_.shown() +
-                                          " broke: " + std::generic_category().message(errno)});
+      return drop({Errc::unreachable,
+                   "the connection to " + address_.shown() + " broke: " + std::generic_category().message(errno)});
     }
     wire_sent_ += static_cast<std::size_t>(count);
   }

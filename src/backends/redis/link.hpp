@@ -14,8 +14,8 @@
 
 namespace holdfast::redis {
 
-/// One connection to a server: made when it is wanted, made again after pauses that grow, inside TLS if the address says
-/// so, and past the password and into the database before anybody uses it.
+/// One connection to a server: made when it is wanted, made again after pauses that grow, inside TLS if the address
+/// says so, and past the password and into the database before anybody uses it.
 ///
 /// | state    | meaning                                  | leaves it by                         |
 /// |----------|------------------------------------------|--------------------------------------|

@@ -1,8 +1,8 @@
 #include "backends/redis/queue_administration.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <charconv>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -21,8 +21,8 @@ using std::chrono::system_clock;
 
 namespace {
 
-// KEYS: line, claims, order. {units there are, {number, since, lease left, mode, units, description}...}, of the living.
-// Changes nothing.
+// KEYS: line, claims, order. {units there are, {number, since, lease left, mode, units, description}...}, of the
+// living. Changes nothing.
 constexpr std::string_view show_line = R"lua(
 local state = redis.call('GET', KEYS[1])
 if not state then return {0} end
@@ -184,9 +184,8 @@ struct QueueAdministration::Listing {
 };
 
 void QueueAdministration::list(std::string_view prefix, Done<std::vector<LockStatus>> done) {
-  auto listing = std::make_shared<Listing>(Listing{.pattern = keys_.pattern(prefix),
-                                                   .deadline = loop_.now() + spi::longest_patience,
-                                                   .done = std::move(done)});
+  auto listing = std::make_shared<Listing>(Listing{
+      .pattern = keys_.pattern(prefix), .deadline = loop_.now() + spi::longest_patience, .done = std::move(done)});
   scan(std::move(listing), "0");
 }
 
@@ -277,20 +276,20 @@ void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done
 }
 
 void QueueAdministration::now(Done<system_clock::time_point> done) {
-  requests_.send({.command = Command().add("TIME"),
-                  .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    const auto& parts = result.value()->elements;
-                    long long seconds = 0;
-                    long long microseconds = 0;
-                    if (parts.size() == 2) {
-                      std::from_chars(parts[0].text.data(), parts[0].text.data() + parts[0].text.size(), seconds);
-                      std::from_chars(parts[1].text.data(), parts[1].text.data() + parts[1].text.size(), microseconds);
-                    }
-                    if (seconds == 0) return done(Failure{Errc::store_failed, "TIME was answered with something else"});
-                    done(system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-                        std::chrono::seconds(seconds) + std::chrono::microseconds(microseconds))));
-                  }});
+  requests_.send(
+      {.command = Command().add("TIME"), .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
+         if (!result.ok()) return done(std::move(result.failure()));
+         const auto& parts = result.value()->elements;
+         long long seconds = 0;
+         long long microseconds = 0;
+         if (parts.size() == 2) {
+           std::from_chars(parts[0].text.data(), parts[0].text.data() + parts[0].text.size(), seconds);
+           std::from_chars(parts[1].text.data(), parts[1].text.data() + parts[1].text.size(), microseconds);
+         }
+         if (seconds == 0) return done(Failure{Errc::store_failed, "TIME was answered with something else"});
+         done(system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
+             std::chrono::seconds(seconds) + std::chrono::microseconds(microseconds))));
+       }});
 }
 
 }  // namespace holdfast::redis

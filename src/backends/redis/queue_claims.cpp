@@ -280,33 +280,32 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   };
   auto asked = std::make_unique<Asked>(
       Asked{request.name, request.id, request.mode, request.lease, loop_.now(), request.replaces});
-  requests_.send(
-      {.command = std::move(command),
-       .script = &acquire_script(),
-       .about = order_of(request.name),
-       .patience = spi::patience(request.lease),
-       .on_reply = [this, asked = std::move(asked), done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         Reply& reply = *result.value();
-         if (asked->replaces) inbox_.forget(asked->name, *asked->replaces);
-         const bool of_permits = asked->mode.kind == ClaimMode::permits;
-         std::optional<ClaimAnswer> answer;
-         if (reply.is(Reply::Kind::integer)) {  // it was free
-           answer.emplace();
-           answer->standing = ClaimAnswer::Standing::granted;
-           answer->number = static_cast<std::uint64_t>(reply.integer);
-           answer->lease = asked->lease;
-           answer->armed_at = asked->sent;
-         } else if (reply.elements.size() == 2 && reply.elements[0].integer == 3) {
-           return done(spi::different_total({.name = asked->name, .id = asked->id, .mode = asked->mode},
-                                            static_cast<std::uint32_t>(reply.elements[1].integer)));
-         } else {
-           answer = answer_from(reply, asked->sent);
-         }
-         if (!answer) return done(not_understood(requests_.address()));
-         inbox_.note(asked->name, asked->id, *answer, of_permits, asked->sent);
-         done(*std::move(answer));
-       }});
+  requests_.send({.command = std::move(command),
+                  .script = &acquire_script(),
+                  .about = order_of(request.name),
+                  .patience = spi::patience(request.lease),
+                  .on_reply = [this, asked = std::move(asked), done = std::move(done)](Result<Reply*> result) mutable {
+                    if (!result.ok()) return done(std::move(result.failure()));
+                    Reply& reply = *result.value();
+                    if (asked->replaces) inbox_.forget(asked->name, *asked->replaces);
+                    const bool of_permits = asked->mode.kind == ClaimMode::permits;
+                    std::optional<ClaimAnswer> answer;
+                    if (reply.is(Reply::Kind::integer)) {  // it was free
+                      answer.emplace();
+                      answer->standing = ClaimAnswer::Standing::granted;
+                      answer->number = static_cast<std::uint64_t>(reply.integer);
+                      answer->lease = asked->lease;
+                      answer->armed_at = asked->sent;
+                    } else if (reply.elements.size() == 2 && reply.elements[0].integer == 3) {
+                      return done(spi::different_total({.name = asked->name, .id = asked->id, .mode = asked->mode},
+                                                       static_cast<std::uint32_t>(reply.elements[1].integer)));
+                    } else {
+                      answer = answer_from(reply, asked->sent);
+                    }
+                    if (!answer) return done(not_understood(requests_.address()));
+                    inbox_.note(asked->name, asked->id, *answer, of_permits, asked->sent);
+                    done(*std::move(answer));
+                  }});
 }
 
 /// What it replaces may stand in the line of the other kind, of which the script knows nothing. The core never does
@@ -336,17 +335,17 @@ void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> d
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), permits));
   command.add(bytes_of(claim.id));
-  requests_.send({.command = std::move(command),
-                  .script = &release_script(),
-                  .about = order_of(claim.name),
-                  .patience = spi::patience(claim.lease),
-                  .on_reply = [this, name = &claim.name, id = claim.id,
-                               done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    const bool was_there = result.value()->integer == 1;
-                    inbox_.forget(*name, id);
-                    done(was_there);
-                  }});
+  requests_.send(
+      {.command = std::move(command),
+       .script = &release_script(),
+       .about = order_of(claim.name),
+       .patience = spi::patience(claim.lease),
+       .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
+         if (!result.ok()) return done(std::move(result.failure()));
+         const bool was_there = result.value()->integer == 1;
+         inbox_.forget(*name, id);
+         done(was_there);
+       }});
 }
 
 // --- renew ----------------------------------------------------------------------------------------------------------
@@ -420,15 +419,16 @@ void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   // If it stands among the permits, it cannot be downgraded.
   const ClaimRef only_ask = {claim.name, claim.id, milliseconds::zero()};
   auto among_permits = std::make_shared<bool>(false);
-  renew({&only_ask, 1}, [this, among_permits, name = &claim.name,
-                         id = claim.id](const Result<std::vector<ClaimAnswer>>&) {
-    *among_permits = inbox_.claims().permits(*name, id) == true;
-  });
-  send_downgrade(claim, [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
-    const bool absent = answer.ok() && answer.value().standing == ClaimAnswer::Standing::absent;
-    if (absent && *among_permits) return done(spi::cannot_downgrade_permits(*name));
-    done(std::move(answer));
-  });
+  renew({&only_ask, 1},
+        [this, among_permits, name = &claim.name, id = claim.id](const Result<std::vector<ClaimAnswer>>&) {
+          *among_permits = inbox_.claims().permits(*name, id) == true;
+        });
+  send_downgrade(claim,
+                 [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
+                   const bool absent = answer.ok() && answer.value().standing == ClaimAnswer::Standing::absent;
+                   if (absent && *among_permits) return done(spi::cannot_downgrade_permits(*name));
+                   done(std::move(answer));
+                 });
 }
 
 void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
@@ -436,17 +436,16 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), false));
   command.add(bytes_of(claim.id));
-  requests_.send(
-      {.command = std::move(command),
-       .script = &downgrade_script(),
-       .about = order_of(claim.name),
-       .patience = spi::patience(claim.lease),
-       .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-         if (!answer) return done(not_understood(requests_.address()));
-         done(*std::move(answer));
-       }});
+  requests_.send({.command = std::move(command),
+                  .script = &downgrade_script(),
+                  .about = order_of(claim.name),
+                  .patience = spi::patience(claim.lease),
+                  .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
+                    if (!result.ok()) return done(std::move(result.failure()));
+                    std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
+                    if (!answer) return done(not_understood(requests_.address()));
+                    done(*std::move(answer));
+                  }});
 }
 
 // --- after messages may have been lost ------------------------------------------------------------------------------

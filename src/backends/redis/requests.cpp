@@ -54,6 +54,7 @@ void Requests::write(Pending pending) {
 
 void Requests::link_up() {
   known_.clear();
+  heard_ = false;
   for (Pending& pending : std::exchange(queue_, {})) {
     if (pending.on_reply) write(std::move(pending));
   }
@@ -61,9 +62,11 @@ void Requests::link_up() {
 
 void Requests::link_down(const Failure& why, bool was_up) {
   last_failure_ = why;
-  for (Pending& pending : std::exchange(flight_, {})) {
-    answer(pending.on_reply, Failure{Errc::in_doubt, why.detail + "; it is not known whether the request was executed"});
-  }
+  // Whoever never said anything sensible and is not a server for us has not executed anything either.
+  const bool refused = !heard_ && !spi::is_retryable(why.code);
+  const Failure fate =
+      refused ? why : Failure{Errc::in_doubt, why.detail + "; perhaps the request was executed before"};
+  for (Pending& pending : std::exchange(flight_, {})) answer(pending.on_reply, fate);
   if (!was_up) {
     for (Pending& pending : std::exchange(queue_, {})) answer(pending.on_reply, why);
   }
@@ -72,6 +75,7 @@ void Requests::link_down(const Failure& why, bool was_up) {
 
 void Requests::link_received(Reply& reply) {
   last_heard_ = loop_.now();
+  heard_ = true;
   if (flight_.empty()) {  // it says goodbye
     return link_.drop(reply.is(Reply::Kind::error) ? explain(reply.text, address_) : not_redis(address_));
   }
@@ -99,7 +103,8 @@ void Requests::refused(Pending pending, const Reply& reply) {
 
 bool Requests::overtaken(const Pending& pending) const {
   if (pending.about == 0) return false;
-  return std::any_of(flight_.begin(), flight_.end(), [&](const Pending& later) { return later.about == pending.about; });
+  return std::any_of(flight_.begin(), flight_.end(),
+                     [&](const Pending& later) { return later.about == pending.about; });
 }
 
 // --- patience -------------------------------------------------------------------------------------------------------
@@ -118,14 +123,13 @@ void Requests::time_out() {
   };
   for (Pending& pending : flight_) {
     if (due(pending)) {
-      answer(pending.on_reply, Failure{Errc::in_doubt, address_.shown() + " did not answer in time; it is not known " +
-                                                           "whether the request was executed"});
+      answer(pending.on_reply, Failure{Errc::in_doubt, address_.shown() + " did not answer in time"});
     }
   }
   std::erase_if(queue_, [&](Pending& pending) {
     if (!due(pending)) return false;
-    answer(pending.on_reply, last_failure_.code == Errc::in_doubt ? Failure{Errc::unreachable, last_failure_.detail}
-                                                                  : last_failure_);
+    answer(pending.on_reply,
+           last_failure_.code == Errc::in_doubt ? Failure{Errc::unreachable, last_failure_.detail} : last_failure_);
     return true;
   });
   if (!flight_.empty()) {
@@ -143,7 +147,8 @@ void Requests::time_out() {
 void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
   if (result.ok()) return on_reply(std::move(result));
-  loop_.defer([told = std::move(on_reply), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
+  loop_.defer(
+      [told = std::move(on_reply), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
   on_reply.reset();
 }
 
@@ -157,6 +162,8 @@ void Requests::close() {
   link_.close();
 }
 
-Failure Requests::closed() const { return {Errc::closed, "the client's connection to " + address_.shown() + " is closed"}; }
+Failure Requests::closed() const {
+  return {Errc::closed, "the client's connection to " + address_.shown() + " is closed"};
+}
 
 }  // namespace holdfast::redis

@@ -68,9 +68,10 @@ class Requests final : private Link::Owner {
   spi::Loop& loop_;
   const Address& address_;
   Link link_;
-  std::deque<Pending> queue_;   ///< not sent yet
-  std::deque<Pending> flight_;  ///< sent; the oldest is answered next
+  std::deque<Pending> queue_;                ///< not sent yet
+  std::deque<Pending> flight_;               ///< sent; the oldest is answered next
   std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
+  bool heard_ = false;                       ///< anything on this connection
   spi::Instant last_heard_ = spi::Instant::min();
   spi::Failure last_failure_{Errc::unreachable};
   spi::Timer timer_;

@@ -160,8 +160,7 @@ Result<std::unique_ptr<TlsSession>> TlsSession::begin(const Address& address) {
   Result<Context> context = make_context(*library, address.tls);
   library->ERR_clear_error();
   if (!context.ok()) return std::move(context.failure());
-  return std::unique_ptr<TlsSession>(
-      std::make_unique<OpensslSession>(*library, address, std::move(context.value())));
+  return std::unique_ptr<TlsSession>(std::make_unique<OpensslSession>(*library, address, std::move(context.value())));
 }
 
 }  // namespace holdfast::redis
