@@ -451,36 +451,32 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
 // --- after messages may have been lost ------------------------------------------------------------------------------
 
 void QueueClaims::catch_up() {
-  std::vector<Named> held;
-  std::vector<Named> waiting;
-  inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
-    (claim.waiting ? waiting : held).push_back({name, id});
-  });
   constexpr std::size_t at_once = 256;
-  for (std::size_t from = 0; from < waiting.size(); from += at_once) {
-    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(std::min(from + at_once, waiting.size()));
-    ask_about(std::make_shared<const std::vector<Named>>(begin, end));
-  }
-  for (const Named& claim : held) events_.check(claim.name, claim.id);
+  auto claims = std::make_shared<std::vector<Named>>();
+  inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
+    claims->push_back({name, id, claim.waiting});
+    if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
+  });
+  ask_about(std::move(claims));
 }
 
-void QueueClaims::ask_about(std::shared_ptr<const std::vector<Named>> waiting) {
+void QueueClaims::ask_about(std::shared_ptr<const std::vector<Named>> claims) {
   std::vector<ClaimRef> refs;
-  for (const Named& claim : *waiting) refs.push_back({claim.name, claim.id, milliseconds::zero()});
-  renew(refs, [this, waiting](Result<std::vector<ClaimAnswer>> answers) {
-    if (!answers.ok() && answers.failure().code == Errc::closed) return;
-    for (std::size_t i = 0; i < waiting->size(); ++i) {
-      const auto& [name, id] = (*waiting)[i];
-      if (!answers.ok() || answers.value()[i].standing == ClaimAnswer::Standing::absent) {
-        events_.check(name, id);
-      } else if (answers.value()[i].standing == ClaimAnswer::Standing::granted) {
-        ClaimAnswer answer = std::move(answers.value()[i]);
-        answer.armed_at = Instant::min();
-        events_.granted(name, id, answer);
-      }
-    }
+  for (const Named& claim : *claims) refs.push_back({claim.name, claim.id, milliseconds::zero()});
+  renew(refs, [this, claims](Result<std::vector<ClaimAnswer>> answers) {
+    if (!answers.ok()) return;  // the core's own renewals will do
+    for (std::size_t i = 0; i < claims->size(); ++i) tell((*claims)[i], std::move(answers.value()[i]));
   });
+}
+
+void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
+  const bool granted = answer.standing == ClaimAnswer::Standing::granted;
+  if (granted && claim.waiting) {
+    answer.armed_at = Instant::min();
+    events_.granted(claim.name, claim.id, answer);
+  } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
+    events_.check(claim.name, claim.id);
+  }
 }
 
 }  // namespace holdfast::redis

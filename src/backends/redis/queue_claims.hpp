@@ -32,7 +32,7 @@ class QueueClaims final : public spi::Claims {
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
-  /// Messages may have been lost: asks about those that wait, and lets the core ask about the others.
+  /// Messages may have been lost: asks about all claims what they would have said.
   void catch_up();
 
  private:
@@ -43,8 +43,10 @@ class QueueClaims final : public spi::Claims {
   struct Named {
     LockName name;
     spi::ClaimId id;
+    bool waiting;
   };
-  void ask_about(std::shared_ptr<const std::vector<Named>> waiting);
+  void ask_about(std::shared_ptr<const std::vector<Named>> claims);
+  void tell(const Named& claim, spi::ClaimAnswer answer);
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
