@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +38,27 @@ class QueueClaims final : public spi::Claims {
   void catch_up();
 
  private:
+  /// An acquire that was sent.
+  struct Asked {
+    const LockName& name;
+    spi::ClaimId id;
+    spi::Mode mode;
+    spi::milliseconds lease;
+    std::optional<spi::ClaimId> replaces;
+    spi::Instant sent;
+
+    Asked(const spi::ClaimRequest& request, spi::Instant now)
+        : name(request.name),
+          id(request.id),
+          mode(request.mode),
+          lease(request.lease),
+          replaces(request.replaces),
+          sent(now) {}
+  };
+  struct Renewal;
+
+  spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
+  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Renewal& renewal, Reply& reply);
   void withdraw_elsewhere(const spi::ClaimRequest& request);
   void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
   void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
