@@ -25,14 +25,15 @@ constexpr spi::Duration lingering = 5s;
 }  // namespace
 
 Inbox::Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client,
-             spi::ClaimEvents& events, Listener& listener, OnOpen on_open)
+             spi::ClaimEvents& events, Listener& listener, CatchUp catch_up)
     : loop_(loop),
       own_channel_(keys.channel_of(client)),
       events_(events),
       listener_(listener),
-      on_open_(std::move(on_open)),
+      catch_up_(std::move(catch_up)),
       link_(loop, address, *this),
-      timer_(loop, [this] { reconsider(); }) {}
+      timer_(loop, [this] { reconsider(); }),
+      self_(std::make_shared<Inbox*>(this)) {}
 
 void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer& answer, bool permits, Instant sent) {
   if (answer.standing == ClaimAnswer::Standing::absent) return claims_.forget(name, id);
@@ -45,7 +46,17 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
     needed_until_ = now + lingering;
     if (!closed_) link_.want();
   }
+  if (sent < open_since_ && open_since_ != Instant::max()) catch_up_soon();
   look_after(moment);
+}
+
+void Inbox::catch_up_soon() {
+  if (std::exchange(catching_up_, true)) return;
+  loop_.defer([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->catching_up_ = false;
+    if (!(*self)->closed_) (*self)->catch_up_();
+  });
 }
 
 bool Inbox::listen(const std::string& channel) {
@@ -93,6 +104,7 @@ void Inbox::reconsider() {
     link_.want();
   } else if (now >= needed_until_) {
     link_.close();
+    open_since_ = Instant::max();
   }
   if (!held_for_long_) attentive_.reset();
   if (held_for_long_ && !attentive_) attentive_.emplace(loop_, spi::Expectation::Of::upkeep);
@@ -109,6 +121,7 @@ void Inbox::link_up() {
 void Inbox::subscribe(const std::string& channel) { Command().add("SUBSCRIBE").add(channel).write_to(link_.out()); }
 
 void Inbox::link_down(const spi::Failure&, bool) {
+  open_since_ = Instant::max();
   for (auto& [channel, entry] : channels_) entry.subscribed = false;
   if (needed() && !closed_) link_.want();
 }
@@ -127,7 +140,10 @@ void Inbox::link_received(Reply& reply) {
 }
 
 void Inbox::subscribed(const std::string& channel) {
-  if (channel == own_channel_) return on_open_();
+  if (channel == own_channel_) {
+    open_since_ = loop_.now();
+    return catch_up_soon();
+  }
   if (const auto found = channels_.find(channel); found != channels_.end()) found->second.subscribed = true;
   listener_.listening(channel);
 }

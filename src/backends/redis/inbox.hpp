@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +20,12 @@ namespace holdfast::redis {
 /// waits, while a claim is held for longer than a moment (somebody may ask for it, or evict it), while a register is
 /// watched, and a little longer.
 ///
-/// Messages are lost while it is not there. So whenever it is there again, its owner is told to look after everything.
+/// Messages are lost while it is not there. So its owner is told to catch up: whenever it is there again, and when it
+/// hears of a claim to which something may have happened before that.
 class Inbox final : private Link::Owner {
  public:
-  /// Claims may have been told something meanwhile.
-  using OnOpen = spi::Callback<void()>;
+  /// Claims may have been told something that was not heard.
+  using CatchUp = spi::Callback<void()>;
 
   /// Told about the channels of registers.
   class Listener {
@@ -36,7 +38,11 @@ class Inbox final : private Link::Owner {
 
   /// `client` is the last part of the channel's name. REQUIRES: all outlive it.
   Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client, spi::ClaimEvents& events,
-        Listener& listener, OnOpen on_open);
+        Listener& listener, CatchUp catch_up);
+
+  ~Inbox() override { *self_ = nullptr; }
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
 
   /// What the store said of a claim, when the request had been sent at `sent`.
   void note(const LockName& name, const spi::ClaimId& id, const spi::ClaimAnswer& answer, bool permits,
@@ -64,6 +70,7 @@ class Inbox final : private Link::Owner {
   void subscribe(const std::string& channel);
   void subscribed(const std::string& channel);
   void received(std::string_view message);
+  void catch_up_soon();
   void reconsider();
   bool needed() const;
   void look_after(spi::Duration duration);
@@ -72,15 +79,18 @@ class Inbox final : private Link::Owner {
   const std::string own_channel_;
   spi::ClaimEvents& events_;
   Listener& listener_;
-  OnOpen on_open_;
+  CatchUp catch_up_;
   KnownClaims claims_;
   std::map<std::string, Channel, std::less<>> channels_;  ///< of registers
   bool held_for_long_ = false;
   bool closed_ = false;
+  bool catching_up_ = false;
+  spi::Instant open_since_ = spi::Instant::max();  ///< what was sent since then is followed by messages that we hear
   spi::Instant needed_until_ = spi::Instant::min();
   Link link_;
   spi::Timer timer_;                           ///< when to reconsider
   std::optional<spi::Expectation> attentive_;  ///< while something is held for long: nobody else reads for it
+  const std::shared_ptr<Inbox*> self_;         ///< null once this object has gone
 };
 
 }  // namespace holdfast::redis
