@@ -43,6 +43,22 @@ TEST(RedisReply, ComesOneByOneInOrder) {
   EXPECT_FALSE(reader.failed());
 }
 
+TEST(RedisReply, HasNothingOfTheOneBefore) {
+  ReplyReader reader;
+  reader.feed("*1\r\n:7\r\n:8\r\n$1\r\nx\r\n+OK\r\n$-1\r\n");
+  ASSERT_NE(reader.next(), nullptr);
+  const Reply* reply = reader.next();
+  ASSERT_NE(reply, nullptr);
+  EXPECT_TRUE(reply->elements.empty());
+  reply = reader.next();
+  ASSERT_NE(reply, nullptr);
+  EXPECT_EQ(reply->integer, 0);
+  ASSERT_NE(reader.next(), nullptr);
+  reply = reader.next();
+  ASSERT_NE(reply, nullptr);
+  EXPECT_EQ(reply->text, "");
+}
+
 TEST(RedisReply, MayComeInPieces) {
   ReplyReader reader;
   const std::string whole = "*2\r\n$3\r\nabc\r\n:7\r\n";

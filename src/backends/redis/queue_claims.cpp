@@ -399,13 +399,13 @@ Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Re
 void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   if (inbox_.claims().permits(claim.name, claim.id) == false) return send_downgrade(claim, std::move(done));
   // If it stands among the permits, it cannot be downgraded. Whoever asks only hears of that, and so is told the rest.
-  const ClaimRef only_ask = {claim.name, claim.id, milliseconds::zero()};
+  const auto kept = std::make_shared<const LockName>(claim.name);  // it may be the more patient of the two
+  const ClaimRef only_ask = {*kept, claim.id, milliseconds::zero()};
   auto among_permits = std::make_shared<bool>(false);
-  renew({&only_ask, 1},
-        [this, among_permits, name = &claim.name, id = claim.id](Result<std::vector<ClaimAnswer>> answers) {
-          *among_permits = inbox_.claims().permits(*name, id) == true;
-          if (*among_permits && answers.ok()) tell({*name, id, true}, std::move(answers.value()[0]));
-        });
+  renew({&only_ask, 1}, [this, among_permits, kept, id = claim.id](Result<std::vector<ClaimAnswer>> answers) {
+    *among_permits = inbox_.claims().permits(*kept, id) == true;
+    if (*among_permits && answers.ok()) tell({*kept, id, true}, std::move(answers.value()[0]));
+  });
   send_downgrade(claim,
                  [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
                    const bool absent = answer.ok() && answer.value().standing == ClaimAnswer::Standing::absent;

@@ -13,11 +13,20 @@ struct ReplyReader::Construction {
     return static_cast<Reply*>(task->parent->obj)->elements[static_cast<std::size_t>(task->idx)];
   }
 
-  static void* text(const redisReadTask* task, char* bytes, std::size_t length) {
+  /// Empty: the root still has the reply before.
+  static Reply& begin(const redisReadTask* task, Reply::Kind kind) {
     Reply& reply = place_of(task);
-    reply.kind = task->type == REDIS_REPLY_ERROR    ? Reply::Kind::error
-                 : task->type == REDIS_REPLY_STATUS ? Reply::Kind::status
-                                                    : Reply::Kind::text;
+    reply.kind = kind;
+    reply.integer = 0;
+    reply.text.clear();
+    reply.elements.clear();
+    return reply;
+  }
+
+  static void* text(const redisReadTask* task, char* bytes, std::size_t length) {
+    Reply& reply = begin(task, task->type == REDIS_REPLY_ERROR    ? Reply::Kind::error
+                               : task->type == REDIS_REPLY_STATUS ? Reply::Kind::status
+                                                                  : Reply::Kind::text);
     reply.text.assign(bytes, length);
     return &reply;
   }
@@ -27,25 +36,18 @@ struct ReplyReader::Construction {
     auto& reader = *static_cast<ReplyReader*>(task->privdata);
     if (count < 0 || static_cast<std::size_t>(count) > max_elements - reader.elements_) return nullptr;
     reader.elements_ += static_cast<std::size_t>(count);
-    Reply& reply = place_of(task);
-    reply.kind = Reply::Kind::array;
-    reply.elements.clear();
+    Reply& reply = begin(task, Reply::Kind::array);
     reply.elements.resize(static_cast<std::size_t>(count));
     return &reply;
   }
 
   static void* integer(const redisReadTask* task, long long value) {
-    Reply& reply = place_of(task);
-    reply.kind = Reply::Kind::integer;
+    Reply& reply = begin(task, Reply::Kind::integer);
     reply.integer = value;
     return &reply;
   }
 
-  static void* nothing(const redisReadTask* task) {
-    Reply& reply = place_of(task);
-    reply.kind = Reply::Kind::nothing;
-    return &reply;
-  }
+  static void* nothing(const redisReadTask* task) { return &begin(task, Reply::Kind::nothing); }
 
   static void keep(void*) {}
 
