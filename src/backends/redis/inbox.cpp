@@ -36,7 +36,7 @@ Inbox::Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::str
       self_(std::make_shared<Inbox*>(this)) {}
 
 void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer& answer, bool permits, Instant sent) {
-  if (answer.standing == ClaimAnswer::Standing::absent) return claims_.forget(name, id);
+  if (answer.standing == ClaimAnswer::Standing::absent) return forget(name, id);
   const bool waits = answer.standing == ClaimAnswer::Standing::waiting;
   // Twice as long as it lasts: it may have been renewed by a request whose answer was lost.
   const Instant now = loop_.now();
@@ -48,6 +48,11 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
   }
   if (sent < open_since_ && open_since_ != Instant::max()) catch_up_soon();
   look_after(moment);
+}
+
+void Inbox::forget(const LockName& name, const spi::ClaimId& id) {
+  claims_.forget(name, id);
+  if (claims_.empty()) attentive_.reset();
 }
 
 void Inbox::catch_up_soon() {
@@ -98,7 +103,7 @@ void Inbox::reconsider() {
     if (link_.is_up()) Command().add("UNSUBSCRIBE").add(at->first).write_to(link_.out());
     at = channels_.erase(at);
   }
-  held_for_long_ = claims_.any_since(now - moment);
+  held_for_long_ = claims_.any_held_since(now - moment);
   if (needed()) {
     needed_until_ = now + lingering;
     link_.want();
@@ -108,7 +113,8 @@ void Inbox::reconsider() {
   }
   if (!held_for_long_) attentive_.reset();
   if (held_for_long_ && !attentive_) attentive_.emplace(loop_, spi::Expectation::Of::upkeep);
-  if (!claims_.empty() || !link_.is_resting()) look_after(link_.is_resting() ? moment : lingering);
+  const bool may_become_long = !claims_.empty() && !held_for_long_;
+  if (!claims_.empty() || !link_.is_resting()) look_after(may_become_long ? moment : lingering);
 }
 
 // --- the connection -------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class Inbox final : private Link::Owner {
   /// What the store said of a claim, when the request had been sent at `sent`.
   void note(const LockName& name, const spi::ClaimId& id, const spi::ClaimAnswer& answer, bool permits,
             spi::Instant sent);
-  void forget(const LockName& name, const spi::ClaimId& id) { claims_.forget(name, id); }
+  void forget(const LockName& name, const spi::ClaimId& id);
   const KnownClaims& claims() const { return claims_; }
 
   /// Listens to the channel of a register for at least `listening_time`. True if it does already; else the listener

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
@@ -19,17 +20,16 @@ class KnownClaims {
   struct Claim {
     bool permits = false;
     bool waiting = false;
-    spi::Instant since = {};  ///< when we first heard of it
+    spi::Instant since = {};  ///< when we first heard that it waits, or holds
     spi::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
   };
 
   void note(const LockName& name, const spi::ClaimId& id, const Claim& claim) {
     const auto [at, is_new] = claims_.try_emplace(Key{id, name}, claim);
     if (!is_new) {
-      if (at->second.waiting) --waiting_;
-      const spi::Instant since = at->second.since;
-      at->second = claim;
-      at->second.since = since;
+      const Claim before = std::exchange(at->second, claim);
+      if (before.waiting) --waiting_;
+      if (before.waiting == claim.waiting) at->second.since = before.since;
     }
     if (claim.waiting) ++waiting_;
   }
@@ -55,8 +55,9 @@ class KnownClaims {
   }
 
   bool empty() const { return claims_.empty(); }
-  bool any_since(spi::Instant instant) const {
-    return std::any_of(claims_.begin(), claims_.end(), [&](const auto& each) { return each.second.since <= instant; });
+  bool any_held_since(spi::Instant instant) const {
+    return std::any_of(claims_.begin(), claims_.end(),
+                       [&](const auto& each) { return !each.second.waiting && each.second.since <= instant; });
   }
   bool any_waits() const { return waiting_ > 0; }
 
