@@ -1,15 +1,17 @@
 include_guard()
 
-# holdfast_backend(<name> [DEFAULT AUTO|ON|OFF] [PACKAGES <package>...] [PKG_CONFIG <module>...])
+# holdfast_backend(<name> [DEFAULT AUTO|ON|OFF] [PACKAGES <package>...] [BUILD_PACKAGES <package>...]
+#   [PKG_CONFIG <module>...])
 #
 # Declares one backend: the folder <name> beside the caller, the option HOLDFAST_WITH_<NAME> and the component
 # <name> of find_package(holdfast). PACKAGES are what its client library needs, and PKG_CONFIG the same for users of
-# pkg-config. When a package is not found, AUTO leaves the backend out and says so; ON stops.
+# pkg-config; BUILD_PACKAGES are needed to build it, but not by whoever links the result. When a package is not found,
+# AUTO leaves the backend out and says so; ON stops.
 #
 # The folder's CMakeLists.txt adds its sources to the target `holdfast` and links its packages PRIVATE.
 # Appends to HOLDFAST_BACKENDS and HOLDFAST_BACKEND_PACKAGES in the caller's scope.
 function(holdfast_backend name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEFAULT" "PACKAGES;PKG_CONFIG")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DEFAULT" "PACKAGES;BUILD_PACKAGES;PKG_CONFIG")
   if(NOT arg_DEFAULT)
     set(arg_DEFAULT AUTO)
   endif()
@@ -23,7 +25,7 @@ function(holdfast_backend name)
     return()
   endif()
 
-  foreach(package IN LISTS arg_PACKAGES)
+  foreach(package IN LISTS arg_PACKAGES arg_BUILD_PACKAGES)
     find_package(${package} QUIET GLOBAL)
     if(${package}_FOUND)
       continue()

@@ -53,13 +53,15 @@ std::optional<Failure> why_too_large(std::size_t bytes, std::size_t max_bytes) {
                  std::to_string(bytes));
 }
 
+Failure not_a_number() { return invalid("cannot add to the register: its value is not a decimal number"); }
+
+Failure sum_does_not_fit() { return invalid("cannot add to the register: the sum does not fit in 64 bits"); }
+
 Result<std::int64_t> sum_of(const Versioned& now, std::int64_t amount) {
   const auto number = now.version == 0 ? std::optional<std::int64_t>(0) : parse_number(now.value);
-  if (!number) return invalid("cannot add to the register: its value is not a decimal number");
+  if (!number) return not_a_number();
   std::int64_t sum = 0;
-  if (__builtin_add_overflow(*number, amount, &sum)) {
-    return invalid("cannot add to the register: the sum does not fit in 64 bits");
-  }
+  if (__builtin_add_overflow(*number, amount, &sum)) return sum_does_not_fit();
   return sum;
 }
 

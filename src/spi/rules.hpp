@@ -25,6 +25,10 @@ Failure cannot_downgrade_permits(const LockName& name);
 /// Errc::invalid_argument if a register cannot hold so much.
 std::optional<Failure> why_too_large(std::size_t bytes, std::size_t max_bytes);
 
+/// Errc::invalid_argument: what a register holds is not a number that can be added to, or the sum is too large.
+Failure not_a_number();
+Failure sum_does_not_fit();
+
 /// What a register holds after adding to it. Errc::invalid_argument if it is not a number or the sum does not fit.
 Result<std::int64_t> sum_of(const Versioned& now, std::int64_t amount);
 

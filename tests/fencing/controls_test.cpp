@@ -94,7 +94,7 @@ TEST(Control, AnEtcdTransactionWithoutZerosIsFound) {
 
 TEST(Control, AServerThatIsNotInstalledIsAnError) {
   setenv("PATH", "/nowhere", 1);
-  EXPECT_THROW(RedisServer(), std::runtime_error);
+  EXPECT_THROW(test::RedisServer(), std::runtime_error);
   EXPECT_THROW(EtcdServer(), std::runtime_error);
 }
 

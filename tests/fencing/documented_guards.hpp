@@ -6,6 +6,7 @@
 #include "fencing/document.hpp"
 #include "fencing/harness.hpp"
 #include "fencing/server.hpp"
+#include "support/redis_server.hpp"
 
 namespace holdfast::fencing {
 
@@ -34,7 +35,7 @@ class InRedis : public Guarded {
 
  private:
   test::TemporaryDirectory directory_;
-  RedisServer server_;
+  test::RedisServer server_;
 };
 
 /// `script` is one of the page's two.

@@ -82,8 +82,9 @@ TEST_P(Differential, InOneGoNothingDiffers) {
     Player model(fresh_model.url);
     Player player(fresh_store.url);
     std::vector<Step> script = random_script(seed, 100);
-    // Registers are written on another way than claims are, and so in an order of their own.
-    std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::read; });
+    // Registers are written on another way than claims are, and so in an order of their own; and a listing may take
+    // several steps, between which other requests are executed.
+    std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::list; });
     std::vector<std::function<std::string()>> expected;
     std::vector<std::function<std::string()>> outcomes;
     for (Step& step : script) {

@@ -196,6 +196,11 @@ TEST_P(LockDelays, BeginWhenADeathIsNoticed) {
   ASSERT_EQ(next.acquire(2).standing, waiting);
   const spi::Instant before = now();
   holder.die();
+  if (!GetParam().notices_deaths) {
+    EXPECT_FALSE(test::eventually(delay, [&] { return next.list().at(0).holders.empty(); })) << "its lease decides";
+    EXPECT_GT(next.look(2).check_after, delay);
+    return;
+  }
   EXPECT_TRUE(test::eventually([&] { return next.list().at(0).holders.empty(); }));
   EXPECT_TRUE(next.is_told_to_check(2));
   const ClaimAnswer wait = next.look(2);
@@ -222,6 +227,12 @@ TEST_P(LockDelays, OfTheDeadAreKeptByWhoeverComesLater) {
     EXPECT_EQ(passing.acquire(4, {.name = "elsewhere"}).standing, granted);
   }
   BackendUnderTest next(url());
+  if (!GetParam().notices_deaths) {
+    EXPECT_EQ(next.acquire(5, {.name = "without", .when_busy = WhenBusy::refuse}).standing, absent);
+    EXPECT_TRUE(test::eventually([&] { return next.list("short").empty(); })) << "its lease has ended";
+    EXPECT_EQ(next.acquire(6, {.name = "short", .when_busy = WhenBusy::refuse}).standing, absent) << "its delay not";
+    return;
+  }
   EXPECT_EQ(next.acquire(5, {.name = "without", .when_busy = WhenBusy::refuse}).standing, granted);
   EXPECT_EQ(next.acquire(6, {.name = "short", .when_busy = WhenBusy::refuse}).standing, absent);
   EXPECT_EQ(next.evict("short"), 0U);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace holdfast::spi_suite {
@@ -20,12 +21,19 @@ FreshStore in_a_file(const std::string& scheme) {
   return {scheme + ":" + (directory->path() / "locks.db").string(), directory};
 }
 
+/// One server for all cases of a process; each store has a prefix of its own.
+FreshStore on_a_redis_server() {
+  static const auto server = std::make_shared<test::RedisServer>();
+  return {server->url() + "?prefix=" + new_name(), server};
+}
+
 }  // namespace
 
 const std::vector<StoreKind>& store_kinds() {
   static const std::vector<StoreKind> kinds = {
-      {"memory", [] { return FreshStore{"memory:" + new_name()}; }},
-      {"sqlite", [] { return in_a_file("sqlite"); }},
+      {.scheme = "memory", .make = [] { return FreshStore{"memory:" + new_name()}; }},
+      {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
+      {.scheme = "redis", .make = on_a_redis_server},
   };
   return kinds;
 }

@@ -20,6 +20,7 @@ struct FreshStore {
 struct StoreKind {
   std::string scheme = {};  ///< also part of the names of the tests
   FreshStore (*make)() = nullptr;
+  bool notices_deaths = false;  ///< of clients, before their leases end
 };
 
 /// What the suite runs on: a store joins with a line in stores.cpp.

@@ -22,6 +22,9 @@ struct StoreForm {
 constexpr std::array store_forms = {
     StoreForm{"memory", {"memory:, memory:NAME", "in this process only; to try things out"}},
     StoreForm{"sqlite", {"sqlite:/PATH/FILE.db", "a file for the processes of one user on one host"}},
+    StoreForm{"redis",
+              {"redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], rediss://..., redis+unix:/PATH.sock",
+               "a Redis server, for all hosts that reach it; rediss: inside TLS"}},
 };
 
 /// Names with blanks between them; the build says which backends it has.

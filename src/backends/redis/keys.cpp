@@ -1,0 +1,92 @@
+#include "backends/redis/keys.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace holdfast::redis {
+namespace {
+
+constexpr std::string_view digits = "0123456789abcdef";
+
+bool is_plain(char c) {
+  constexpr std::string_view special = "%{}:*?[]\\^";
+  const auto byte = static_cast<unsigned char>(c);
+  return byte > 0x20 && byte != 0x7f && special.find(c) == std::string_view::npos;
+}
+
+unsigned value_of(char digit) { return static_cast<unsigned>(digits.find(digit)); }
+
+/// FNV-1a, folded to a byte. Part of the layout: all clients must agree.
+std::array<char, 2> bucket_of(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  hash ^= hash >> 16U;
+  hash ^= hash >> 8U;
+  return {digits[hash >> 4U & 15U], digits[hash & 15U]};
+}
+
+}  // namespace
+
+std::string Keys::encode(std::string_view name) {
+  std::string encoded;
+  encoded.reserve(name.size());
+  for (const char c : name) {
+    if (is_plain(c)) {
+      encoded += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded += '%';
+      encoded += digits[byte >> 4U];
+      encoded += digits[byte & 15U];
+    }
+  }
+  return encoded;
+}
+
+std::string Keys::decode(std::string_view encoded) {
+  std::string name;
+  name.reserve(encoded.size());
+  for (std::size_t i = 0; i < encoded.size(); ++i) {
+    if (encoded[i] == '%' && i + 2 < encoded.size()) {
+      name += static_cast<char>(value_of(encoded[i + 1]) << 4U | value_of(encoded[i + 2]));
+      i += 2;
+    } else {
+      name += encoded[i];
+    }
+  }
+  return name;
+}
+
+std::string Keys::in_bucket(std::string_view bucket, std::string_view what, std::string_view encoded) const {
+  std::string key;
+  key.reserve(prefix_.size() + encoded.size() + 12);
+  key.append(prefix_).append(":{").append(bucket).append("}:").append(what).append(":").append(encoded);
+  return key;
+}
+
+LineKeys Keys::line(std::string_view name, bool permits) const {
+  const std::array<char, 2> digits_of_bucket = bucket_of(name);
+  const std::string_view bucket(digits_of_bucket.data(), digits_of_bucket.size());
+  const std::string encoded = encode(name);
+  return {.line = in_bucket(bucket, permits ? "p" : "l", encoded),
+          .claims = in_bucket(bucket, permits ? "pc" : "lc", encoded),
+          .order = in_bucket(bucket, permits ? "po" : "lo", encoded),
+          .counter = prefix_ + ":{" + std::string(bucket) + "}:n"};
+}
+
+std::string Keys::register_of(std::string_view name) const {
+  const std::array<char, 2> bucket = bucket_of(name);
+  return in_bucket({bucket.data(), bucket.size()}, "r", encode(name));
+}
+
+std::string Keys::pattern(std::string_view name_prefix) const {
+  return in_bucket("*", "[lp]", encode(name_prefix)) + '*';
+}
+
+Keys::Parsed Keys::parse(std::string_view key) {
+  const std::size_t before_name = key.rfind(':');
+  if (before_name == std::string_view::npos || before_name == 0) return {.name = decode(key)};
+  return {.name = decode(key.substr(before_name + 1)), .permits = key[before_name - 1] == 'p'};
+}
+
+}  // namespace holdfast::redis

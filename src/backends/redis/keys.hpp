@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// The four keys of one line of claims (queue_line.hpp says what is in them). They lie in one hash slot.
+struct LineKeys {
+  std::string line;
+  std::string claims;
+  std::string order;
+  std::string counter;
+};
+
+/// How names become keys: `<prefix>:{<bucket>}:<what>:<name>`. The braces make a cluster put all keys of a bucket, and
+/// with them the bucket's counter of grants, in one slot. There are 256 buckets, so that a client with many locks
+/// renews them in few requests also there.
+///
+/// | what       | is                                                        |
+/// |------------|-----------------------------------------------------------|
+/// | l, lc, lo  | the line, the claims and the order of a lock              |
+/// | p, pc, po  | the same of a semaphore                                   |
+/// | r          | a register, and the channel on which its changes are told |
+/// | n          | without a name: the bucket's counter                      |
+class Keys {
+ public:
+  explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  LineKeys line(std::string_view name, bool permits) const;
+  std::string register_of(std::string_view name) const;
+  /// Where a client is told what happens to its claims.
+  std::string channel_of(std::string_view client) const { return prefix_ + ":client:" + std::string(client); }
+
+  /// For SCAN: the lines of locks and semaphores whose names begin so.
+  std::string pattern(std::string_view name_prefix) const;
+
+  struct Parsed {
+    std::string name;
+    bool permits = false;
+  };
+  /// What is in the key of a line, or in that of a register.
+  static Parsed parse(std::string_view key);
+
+  /// Neither braces nor colons, nothing that is special in a pattern, no control characters: those are %XX. What a name
+  /// begins with, its encoding begins with, too.
+  static std::string encode(std::string_view name);
+  static std::string decode(std::string_view encoded);
+
+ private:
+  std::string in_bucket(std::string_view bucket, std::string_view what, std::string_view encoded) const;
+
+  const std::string prefix_;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,114 @@
+#include "backends/redis/record.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace holdfast::redis {
+namespace {
+
+void append_number(std::string& out, std::uint64_t number, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
+}
+
+std::uint64_t take_number(std::string_view& in, unsigned bytes) {
+  std::uint64_t number = 0;
+  for (unsigned i = 0; i < bytes && i < in.size(); ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(in[i])} << (8 * i);
+  }
+  in.remove_prefix(std::min<std::size_t>(bytes, in.size()));
+  return number;
+}
+
+void append_text(std::string& out, std::string_view text) {
+  append_number(out, text.size(), 4);
+  out.append(text);
+}
+
+std::string take_text(std::string_view& in) {
+  const std::size_t size = std::min<std::size_t>(take_number(in, 4), in.size());
+  std::string text(in.substr(0, size));
+  in.remove_prefix(size);
+  return text;
+}
+
+double take_double(std::string_view& in) { return std::bit_cast<double>(take_number(in, 8)); }
+
+unsigned number_of(ClaimMode mode) {
+  switch (mode) {
+    case ClaimMode::exclusive: return 1;
+    case ClaimMode::shared: return 2;
+    case ClaimMode::permits: return 3;
+  }
+  return 1;
+}
+
+ClaimMode mode_from(std::uint64_t number) {
+  if (number == 2) return ClaimMode::shared;
+  return number == 3 ? ClaimMode::permits : ClaimMode::exclusive;
+}
+
+}  // namespace
+
+std::string bytes_of(const spi::ClaimId& id) {
+  std::string bytes;
+  append_number(bytes, id.high, 8);
+  append_number(bytes, id.low, 8);
+  return bytes;
+}
+
+spi::ClaimId id_from(std::string_view bytes) {
+  spi::ClaimId id;
+  id.high = take_number(bytes, 8);
+  id.low = take_number(bytes, 8);
+  return id;
+}
+
+std::uint32_t RecordTail::units_of(const spi::Mode& mode) {
+  if (mode.kind == ClaimMode::permits) return mode.permits;
+  return mode.kind == ClaimMode::shared ? 1 : everything;
+}
+
+std::uint32_t RecordTail::total_of(const spi::Mode& mode) {
+  return mode.kind == ClaimMode::permits ? mode.limit : everything;
+}
+
+std::string RecordTail::of(const spi::ClaimRequest& request, std::string_view client) {
+  std::string tail;
+  append_number(tail, number_of(request.mode.kind), 1);
+  append_number(tail, units_of(request.mode), 4);
+  append_number(tail, total_of(request.mode), 4);
+  tail.append(client);
+  static const ClientIdentity nobody;
+  const ClientIdentity& identity = request.client ? *request.client : nobody;
+  append_text(tail, identity.id);
+  append_text(tail, identity.host);
+  append_number(tail, static_cast<std::uint64_t>(identity.pid), 8);
+  append_text(tail, identity.command);
+  append_text(tail, identity.label);
+  append_text(tail, request.reason);
+  return tail;
+}
+
+void RecordTail::describe(std::string_view description, ClaimStatus& status) {
+  status.client.id = take_text(description);
+  status.client.host = take_text(description);
+  status.client.pid = static_cast<std::int64_t>(take_number(description, 8));
+  status.client.command = take_text(description);
+  status.client.label = take_text(description);
+  status.reason = take_text(description);
+}
+
+std::optional<ShownClaim> ShownClaim::from(std::string_view bytes) {
+  constexpr std::size_t before_description = 3 * 8 + 1 + 4;
+  if (bytes.size() < before_description) return std::nullopt;
+  ShownClaim shown;
+  shown.number = static_cast<std::uint64_t>(take_double(bytes));
+  shown.since = static_cast<std::int64_t>(take_double(bytes));
+  shown.milliseconds_left = static_cast<std::int64_t>(take_double(bytes));
+  shown.mode = mode_from(take_number(bytes, 1));
+  shown.units = static_cast<std::uint32_t>(take_number(bytes, 4));
+  shown.description = bytes;
+  return shown;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,167 @@
+#include "backends/redis/requests.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backends/redis/failures.hpp"
+
+namespace holdfast::redis {
+
+using spi::Failure;
+using spi::Instant;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A server that is silent for so long while it owes an answer is not worth waiting for: its host may have gone.
+constexpr spi::Duration longest_silence = 3s;
+
+}  // namespace
+
+Requests::Requests(spi::Loop& loop, const Address& address)
+    : loop_(loop), address_(address), link_(loop, address, *this), timer_(loop, [this] { time_out(); }) {}
+
+void Requests::send(Request request) {
+  if (closed_) {
+    return loop_.defer([on_reply = std::move(request.on_reply), failure = closed()]() mutable { on_reply(failure); });
+  }
+  Pending pending{.command = std::move(request.command),
+                  .script = request.script,
+                  .about = request.about,
+                  .deadline = spi::saturating_add(loop_.now(), request.patience),
+                  .on_reply = std::move(request.on_reply)};
+  set_timer(pending.deadline);
+  if (link_.is_up()) return write(std::move(pending));
+  queue_.push_back(std::move(pending));
+  link_.want();
+}
+
+void Requests::write(Pending pending) {
+  if (pending.script == nullptr) {
+    pending.command.write_to(link_.out());
+  } else {
+    const bool is_new = known_.insert(pending.script).second;
+    pending.command.write_to(link_.out(), *pending.script, is_new ? Command::As::text : Command::As::digest);
+  }
+  pending.sent = loop_.now();
+  flight_.push_back(std::move(pending));
+}
+
+// --- the connection -------------------------------------------------------------------------------------------------
+
+void Requests::link_up() {
+  known_.clear();
+  heard_ = false;
+  last_failure_.reset();
+  for (Pending& pending : std::exchange(queue_, {})) {
+    if (pending.on_reply) write(std::move(pending));
+  }
+}
+
+void Requests::link_down(const Failure& why, bool was_up) {
+  if (!was_up) last_failure_ = why;
+  // Whoever never said anything sensible and is not a server for us has not executed anything either.
+  const bool refused = !heard_ && !spi::is_retryable(why.code);
+  const Failure fate =
+      refused ? why : Failure{Errc::in_doubt, why.detail + "; perhaps the request was executed before"};
+  for (Pending& pending : std::exchange(flight_, {})) answer(pending.on_reply, fate);
+  if (!was_up) {
+    for (Pending& pending : std::exchange(queue_, {})) answer(pending.on_reply, why);
+  }
+  if (!queue_.empty() && !closed_) link_.want();
+}
+
+void Requests::link_received(Reply& reply) {
+  last_heard_ = loop_.now();
+  heard_ = true;
+  if (flight_.empty()) {  // it says goodbye
+    return link_.drop(reply.is(Reply::Kind::error) ? explain(reply.text, address_) : not_redis(address_));
+  }
+  Pending pending = std::move(flight_.front());
+  flight_.pop_front();
+  if (reply.is(Reply::Kind::error)) return refused(std::move(pending), reply);
+  answer(pending.on_reply, &reply);
+}
+
+void Requests::refused(Pending pending, const Reply& reply) {
+  if (pending.script != nullptr && is_forgotten_script(reply.text)) {
+    known_.clear();
+    if (!pending.on_reply) return;
+    if (pending.repeated || overtaken(pending)) {
+      return answer(pending.on_reply, Failure{Errc::unreachable, address_.shown() + " keeps forgetting its scripts"});
+    }
+    pending.repeated = true;
+    return write(std::move(pending));
+  }
+  const Failure failure = explain(reply.text, address_);
+  answer(pending.on_reply, failure);
+  // It may not be the primary any more; whoever took over is found by connecting again.
+  if (reply.text.starts_with("READONLY")) link_.drop(failure);
+}
+
+bool Requests::overtaken(const Pending& pending) const {
+  if (pending.about == 0) return false;
+  return std::any_of(flight_.begin(), flight_.end(),
+                     [&](const Pending& later) { return later.about == pending.about; });
+}
+
+// --- patience -------------------------------------------------------------------------------------------------------
+
+/// Hardly ever armed anew: it is left as it is while requests come and go, and looks what is due when it fires.
+void Requests::set_timer(Instant due) {
+  if (!timer_.armed() || due < timer_.due()) timer_.set(due);
+}
+
+void Requests::time_out() {
+  const Instant now = loop_.now();
+  Instant next = Instant::max();
+  const auto due = [&](Pending& pending) {
+    if (pending.on_reply && pending.deadline > now) next = std::min(next, pending.deadline);
+    return pending.on_reply && pending.deadline <= now;
+  };
+  for (Pending& pending : flight_) {
+    if (due(pending)) {
+      answer(pending.on_reply, Failure{Errc::in_doubt, address_.shown() + " did not answer in time"});
+    }
+  }
+  std::erase_if(queue_, [&](Pending& pending) {
+    if (!due(pending)) return false;
+    answer(pending.on_reply, last_failure_.value_or(Failure{Errc::unreachable, link_.hindrance()}));
+    return true;
+  });
+  if (!flight_.empty()) {
+    const Instant end = std::max(last_heard_, flight_.front().sent) + longest_silence;
+    if (end <= now) {
+      link_.drop({Errc::unreachable, address_.shown() + " does not answer"});
+    } else {
+      next = std::min(next, end);
+    }
+  }
+  if (next != Instant::max()) set_timer(next);
+}
+
+/// By way of the loop where the caller goes through our lists; a reply cannot wait that long, and needs not.
+void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
+  if (!on_reply) return;
+  if (result.ok()) return on_reply(std::move(result));
+  loop_.defer(
+      [told = std::move(on_reply), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
+  on_reply.reset();
+}
+
+// --- the end --------------------------------------------------------------------------------------------------------
+
+void Requests::close() {
+  if (std::exchange(closed_, true)) return;
+  for (Pending& pending : std::exchange(flight_, {})) answer(pending.on_reply, closed());
+  for (Pending& pending : std::exchange(queue_, {})) answer(pending.on_reply, closed());
+  timer_.cancel();
+  link_.close();
+}
+
+Failure Requests::closed() const {
+  return {Errc::closed, "the client's connection to " + address_.shown() + " is closed"};
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <unordered_set>
+
+#include "backends/redis/address.hpp"
+#include "backends/redis/command.hpp"
+#include "backends/redis/link.hpp"
+#include "backends/redis/reply.hpp"
+#include "backends/redis/script.hpp"
+#include "spi/loop.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::redis {
+
+/// Everything that one client asks a server, over one connection: sent at once, answered in order, each within its own
+/// patience.
+///
+/// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
+/// scripts meanwhile is given the text again, unless something about the same name was sent in the meantime: then the
+/// request fails as if it had never been sent, because it would overtake nobody, but come too late.
+class Requests final : private Link::Owner {
+ public:
+  /// The reply is no error, and good during the call only.
+  using OnReply = spi::Callback<void(spi::Result<Reply*>)>;
+
+  struct Request {
+    Command command = {};
+    const Script* script = nullptr;  ///< then the command has its keys and arguments
+    std::size_t about = 0;           ///< a hash of the name, for the order; 0: the order does not matter
+    spi::Duration patience = spi::longest_patience;
+    OnReply on_reply = {};
+  };
+
+  Requests(spi::Loop& loop, const Address& address);
+
+  /// Never answered inside the call.
+  void send(Request request);
+  /// Answers everything (Errc::closed), also what comes later.
+  void close();
+
+  const Address& address() const { return address_; }
+
+ private:
+  struct Pending {
+    Command command;
+    const Script* script = nullptr;
+    std::size_t about = 0;
+    spi::Instant deadline = {};
+    spi::Instant sent = {};
+    OnReply on_reply = {};  ///< empty: it was given up
+    bool repeated = false;  ///< with the script's text
+  };
+
+  void link_up() override;
+  void link_down(const spi::Failure& why, bool was_up) override;
+  void link_received(Reply& reply) override;
+
+  void write(Pending pending);
+  void refused(Pending pending, const Reply& reply);
+  bool overtaken(const Pending& pending) const;
+  void time_out();
+  void set_timer(spi::Instant due);
+  void answer(OnReply& on_reply, spi::Result<Reply*> result);
+  spi::Failure closed() const;
+
+  spi::Loop& loop_;
+  const Address& address_;
+  Link link_;
+  std::deque<Pending> queue_;                ///< not sent yet
+  std::deque<Pending> flight_;               ///< sent; the oldest is answered next
+  std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
+  bool heard_ = false;                       ///< anything on this connection
+  spi::Instant last_heard_ = spi::Instant::min();
+  std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
+  spi::Timer timer_;
+  bool closed_ = false;
+};
+
+}  // namespace holdfast::redis

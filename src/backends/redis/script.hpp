@@ -1,0 +1,26 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+/// A script that the server runs in one atomic step, and the digest by which it remembers the text.
+class Script {
+ public:
+  /// The parts follow each other.
+  Script(std::initializer_list<std::string_view> parts);
+
+  const std::string& text() const { return text_; }
+  const std::string& digest() const { return digest_; }
+
+ private:
+  std::string text_;
+  std::string digest_;
+};
+
+/// SHA-1 in hexadecimal digits: the server's names for scripts. By hand, because OpenSSL is loaded only for TLS.
+std::string sha1(std::string_view text);
+
+}  // namespace holdfast::redis

@@ -1,0 +1,186 @@
+// How many commands a lock costs, what stays behind, and the least that a user must be allowed.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "holdfast/holdfast.hpp"
+#include "support/background.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/redis_server.hpp"
+
+namespace holdfast::redis_suite {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Background;
+using test::eventually;
+using test::RedisServer;
+
+using Counts = std::map<std::string, long>;
+
+/// How often the server has executed each command since the last reset, also inside scripts.
+Counts counts(const RedisServer& server) {
+  Counts counts;
+  std::istringstream lines(server.command({"INFO", "commandstats"}));
+  for (std::string line; std::getline(lines, line);) {
+    const std::string begin = "cmdstat_";
+    const std::size_t colon = line.find(":calls=");
+    if (!line.starts_with(begin) || colon == std::string::npos) continue;
+    counts[line.substr(begin.size(), colon - begin.size())] = std::stol(line.substr(colon + 7));
+  }
+  for (const char* ours : {"config|resetstat", "info", "client|list"}) counts.erase(ours);
+  return counts;
+}
+
+std::vector<std::string> keys(const RedisServer& server) {
+  std::istringstream lines(server.command({"KEYS", "*"}));
+  return {std::istream_iterator<std::string>(lines), {}};
+}
+
+TEST(RedisCosts, AFreeLockIsOneRequestOfThreeCommandsAndItsReleaseOneOfTwo) {
+  const RedisServer server;
+  Client client(server.url());
+  Mutex mutex(client, "name");
+  ASSERT_EQ(mutex.acquire().release(), Released::released);  // the server knows the scripts from here on
+  constexpr long rounds = 100;
+  server.command({"CONFIG", "RESETSTAT"});
+  for (long round = 0; round < rounds; ++round) ASSERT_EQ(mutex.acquire().release(), Released::released);
+  EXPECT_EQ(counts(server), (Counts{{"evalsha", 2 * rounds},
+                                    {"time", rounds},
+                                    {"set", rounds},
+                                    {"zadd", rounds},
+                                    {"get", rounds},
+                                    {"del", rounds}}));
+  EXPECT_EQ(server.command({"PUBSUB", "CHANNELS"}), "") << "nobody waits, so nobody listens";
+}
+
+TEST(RedisCosts, ARefusedTryWritesNothing) {
+  const RedisServer server;
+  Client holder(server.url());
+  Client other(server.url());
+  const Hold hold = Mutex(holder, "name").acquire();
+  EXPECT_FALSE(Mutex(other, "name").try_acquire());
+  server.command({"CONFIG", "RESETSTAT"});
+  EXPECT_FALSE(Mutex(other, "name").try_acquire());
+  const Counts after = counts(server);
+  EXPECT_EQ(after.at("evalsha"), 1);
+  EXPECT_FALSE(after.contains("hset") || after.contains("zadd") || after.contains("publish"));
+}
+
+TEST(RedisCosts, AHandOverIsOneMessageHoweverManyWait) {
+  const RedisServer server;
+  Client holder(server.url());
+  constexpr std::size_t crowd = 12;
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<std::unique_ptr<Background<bool>>> waiters;
+  Hold hold = Mutex(holder, "name", {.ttl = 60s}).acquire();
+  for (std::size_t i = 0; i < crowd; ++i) {
+    Client& client = *clients.emplace_back(std::make_unique<Client>(server.url(), ClientOptions{}));
+    waiters.push_back(std::make_unique<Background<bool>>(
+        [&client](std::stop_token stop) { return Mutex(client, "name", {.ttl = 60s}).acquire(stop).valid(); }));
+    ASSERT_TRUE(eventually([&] { return holder.show("name")->waiters.size() == i + 1; }));
+  }
+  ASSERT_TRUE(eventually([&] {
+    const std::string channels = server.command({"PUBSUB", "CHANNELS"});
+    return static_cast<std::size_t>(std::count(channels.begin(), channels.end(), '\n')) >= crowd;
+  }));
+  server.command({"CONFIG", "RESETSTAT"});
+  hold = {};
+  for (const auto& waiter : waiters) EXPECT_TRUE(waiter->take());
+  EXPECT_EQ(counts(server).at("publish"), static_cast<long>(crowd));
+}
+
+TEST(RedisCosts, NothingButTheCounterStays) {
+  const RedisServer server;
+  {
+    Client client(server.url());
+    static_cast<void>(Mutex(client, "lock").acquire());
+    static_cast<void>(Semaphore(client, "pool", 3).acquire());
+    Hold hold = SharedMutex(client, "book").acquire_shared();
+    Client second(server.url());
+    Background writer([&](std::stop_token stop) { return SharedMutex(second, "book").acquire(stop).valid(); });
+    ASSERT_TRUE(eventually([&] { return client.show("book")->waiters.size() == 1; }));
+    hold = {};
+    EXPECT_TRUE(writer.take());
+  }
+  EXPECT_TRUE(eventually([&] {
+    for (const std::string& key : keys(server)) {
+      if (!key.ends_with(":n")) return false;
+    }
+    return true;
+  }));
+}
+
+TEST(RedisCosts, EverythingButTheCounterExpires) {
+  const RedisServer server;
+  Client client(server.url());
+  Client second(server.url());
+  const Hold hold = Mutex(client, "lock").acquire();
+  const Hold permits = Semaphore(client, "pool", 3).acquire();
+  const Hold more = Semaphore(second, "pool", 3).acquire();
+  Background waiter([&](std::stop_token stop) { return Mutex(second, "lock").acquire(stop).valid(); });
+  ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 1; }));
+  for (const std::string& key : keys(server)) {
+    const long left = std::stol(server.command({"PTTL", key}));
+    if (key.ends_with(":n")) {
+      EXPECT_EQ(left, -1) << key;
+    } else {
+      EXPECT_GT(left, 0) << key;
+    }
+  }
+  waiter.cancel();
+}
+
+/// The line of docs/backends/redis.md that begins with ACL SETUSER.
+std::vector<std::string> documented_user() {
+  std::ifstream page(HOLDFAST_REDIS_PAGE);
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("ACL SETUSER")) continue;
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), {}};
+  }
+  return {};
+}
+
+TEST(RedisCosts, TheDocumentedPermissionsSuffice) {
+  const RedisServer server;
+  const std::vector<std::string> user = documented_user();
+  ASSERT_GT(user.size(), 4U);
+  ASSERT_EQ(server.command(user), "OK");
+  ASSERT_EQ(user[4], ">secret");
+  const std::string url = "redis://" + user[2] + ":secret@127.0.0.1:" + server.port() + "/1";
+  Client client(url);
+  Client second(url);
+  Hold hold = Mutex(client, "lock").acquire();
+  Background waiter([&](std::stop_token stop) { return Mutex(second, "lock", {.ttl = 60s}).acquire(stop).valid(); });
+  ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return server.command({"PUBSUB", "CHANNELS"}) != ""; }));
+  hold = {};
+  EXPECT_TRUE(waiter.take());
+  const Hold permits = Semaphore(client, "pool", 3).acquire();
+  const Hold more = Semaphore(second, "pool", 3).acquire();
+  Hold book = SharedMutex(client, "book").acquire();
+  book.downgrade();
+  EXPECT_TRUE(SharedMutex(second, "book").try_acquire_shared());
+  EXPECT_TRUE(client.evict("book"));
+  Register number(client, "number");
+  EXPECT_EQ(number.add(5), 5);
+  EXPECT_TRUE(number.compare_and_set(number.get().version, "7"));
+  Background change([&](std::stop_token stop) { return Register(second, "number").wait_for_change(2, stop).value; });
+  number.set("8");
+  EXPECT_EQ(change.take(), "8");
+  EXPECT_FALSE(client.list().empty());
+}
+
+}  // namespace
+}  // namespace holdfast::redis_suite
