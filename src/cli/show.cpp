@@ -29,7 +29,11 @@ std::string about(const ClaimStatus& claim) {
   return text;
 }
 
+/// Other libraries say nothing about themselves in the locks that they share with us.
+bool is_known(const ClientIdentity& client) { return !client.id.empty(); }
+
 std::string place(const ClientIdentity& client) {
+  if (!is_known(client)) return "unknown: not a client of Holdfast, or one that is described nowhere";
   return printable(client.host) + ", pid " + std::to_string(client.pid) + ", client " + printable(client.id);
 }
 
@@ -40,7 +44,7 @@ std::string text_of(const LockStatus& lock) {
   text += field("token", lock.number == 0 ? "-" : to_string(token_of(lock)));
   for (const ClaimStatus& holder : lock.holders) {
     text += field("holder", place(holder.client)) + about(holder);
-    text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since));
+    if (is_known(holder.client)) text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since));
     text += field("  lease", human(holder.lease_left) + " left");
   }
   if (lock.holders.empty()) text += field("holder", "-");
@@ -65,8 +69,11 @@ class Show : public Command {
     const LockName name(name_);
     const Store store = choose_store(url_);
     prepare(store);
-    std::vector<LockStatus> found = Client(store.url).list(name_);
-    std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
+    const Client client(store.url);
+    std::vector<LockStatus> found;
+    for (const LockKind kind : {LockKind::lock, LockKind::semaphore, LockKind::election}) {
+      if (auto lock = client.show(name, kind)) found.push_back(*std::move(lock));
+    }
     tell_if_default(store);
     if (json_) {
       print(to_json(found.empty() ? LockStatus{.name = name_} : found.front()));

@@ -72,11 +72,7 @@ ClaimStatus status_from(const Reply& reply) {
   status.number = static_cast<std::uint64_t>(parts[0].integer);
   status.since = time_of_day(std::chrono::microseconds(parts[1].integer));
   status.lease_left = parts[2].integer >= 0 ? milliseconds(parts[2].integer) : milliseconds(LockOptions::max_ttl);
-  if (parts[3].text.empty()) {
-    status.client.label = "unknown: not a client of Holdfast";
-  } else {
-    RecordTail::describe(parts[3].text, status);
-  }
+  if (!parts[3].text.empty()) RecordTail::describe(parts[3].text, status);
   return status;
 }
 
