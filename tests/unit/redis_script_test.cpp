@@ -20,7 +20,7 @@ TEST(RedisScript, HasTheDigestOfItsText) {
 TEST(RedisCommand, IsWrittenAsTheServerReadsIt) {
   std::string out;
   Command().add("SET").add(std::string_view("a\0b", 3)).add(-7).write_to(out);
-  EXPECT_EQ(out, std::string("*3\r\n$3\r\nSET\r\n$3\r\na\0b\r\n$2\r\n-7\r\n", 34));
+  EXPECT_EQ(out, std::string("*3\r\n$3\r\nSET\r\n$3\r\na\0b\r\n$2\r\n-7\r\n", 30));
 }
 
 TEST(RedisCommand, NamesAScriptByDigestOrText) {

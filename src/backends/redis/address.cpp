@@ -88,6 +88,7 @@ void set_prefix(const std::string& value, Address& address) {
 
 void set_option(const std::string& name, const std::string& value, Address& address) {
   const bool is_tls = address.transport == Address::Transport::tls;
+  const bool is_unix = address.transport == Address::Transport::unix_socket;
   if (name == "prefix") return set_prefix(value, address);
   if (name == "layout") {
     if (value != "queue" && value != "plain") {
@@ -96,11 +97,11 @@ void set_option(const std::string& name, const std::string& value, Address& addr
     address.layout = value == "plain" ? Address::Layout::plain : Address::Layout::queue;
     return;
   }
-  if (name == "db") {
+  if (is_unix && name == "db") {
     address.database = parse_database(value);
-  } else if (name == "user") {
+  } else if (is_unix && name == "user") {
     address.user = value;
-  } else if (name == "password") {
+  } else if (is_unix && name == "password") {
     address.password = value;
   } else if (is_tls && name == "ca") {
     address.tls.authorities_file = value;
@@ -112,9 +113,9 @@ void set_option(const std::string& name, const std::string& value, Address& addr
     if (value != "yes" && value != "no") refuse("must say verify=yes or verify=no");
     address.tls.verify = value == "yes";
   } else {
-    refuse(is_tls ? "has an unknown option; it takes prefix, layout, db, user, password, ca, cert, key and verify"
-                  : "has an unknown option; it takes prefix, layout, db, user and password, and with rediss: also ca, "
-                    "cert, key and verify");
+    refuse(
+        "has an unknown option; there are prefix and layout, with rediss: also ca, cert, key and verify, and with "
+        "redis+unix: also db, user and password");
   }
 }
 

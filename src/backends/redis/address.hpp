@@ -16,8 +16,8 @@ namespace holdfast::redis {
 /// |------------------|--------------------------------------------------------------------------------|
 /// | prefix           | what the names of all keys and channels begin with; `holdfast` unless given     |
 /// | layout           | how locks are kept in keys: `queue`, or `plain` as other libraries do           |
-/// | db               | the number of the database, where the path cannot say it                        |
-/// | user, password   | the same for the credentials                                                    |
+/// | db, user,        | unix socket: the number of the database and the credentials, for which the URL  |
+/// | password         | has no other place there                                                        |
 /// | ca, cert, key    | TLS: files with trusted authorities, and with the client's certificate and key  |
 /// | verify           | TLS: `no` accepts every certificate of the server                               |
 struct Address {

@@ -18,6 +18,8 @@ struct Meaning {
 constexpr std::array meanings = {
     Meaning{"WRONGPASS", Errc::access_denied, "refused the user name or the password of the URL"},
     Meaning{"NOAUTH", Errc::access_denied, "wants a password; put it into the URL: redis://user:password@host"},
+    Meaning{"ERR Protocol error: unauthenticated", Errc::access_denied,
+            "wants a password; put it into the URL: redis://user:password@host"},
     Meaning{"NOPERM", Errc::access_denied,
             "does not allow its user to do that; docs/backends/redis.md lists what Holdfast needs"},
     Meaning{"DENIED", Errc::access_denied, "accepts only local connections (protected mode)"},

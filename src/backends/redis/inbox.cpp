@@ -38,10 +38,11 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
   if (answer.standing == ClaimAnswer::Standing::absent) return claims_.forget(name, id);
   const bool waits = answer.standing == ClaimAnswer::Standing::waiting;
   // Twice as long as it lasts: it may have been renewed by a request whose answer was lost.
-  claims_.note(name, id, {.permits = permits, .waiting = waits, .ends = spi::end_of(2 * answer.lease, sent)},
-               loop_.now());
+  const Instant now = loop_.now();
+  claims_.note(name, id,
+               {.permits = permits, .waiting = waits, .since = now, .ends = spi::end_of(2 * answer.lease, sent)});
   if (waits) {
-    needed_until_ = loop_.now() + lingering;
+    needed_until_ = now + lingering;
     if (!closed_) link_.want();
   }
   look_after(moment);
@@ -86,7 +87,7 @@ void Inbox::reconsider() {
     if (link_.is_up()) Command().add("UNSUBSCRIBE").add(at->first).write_to(link_.out());
     at = channels_.erase(at);
   }
-  held_for_long_ = !claims_.empty() && claims_.occupied_since() <= now - moment;
+  held_for_long_ = claims_.any_since(now - moment);
   if (needed()) {
     needed_until_ = now + lingering;
     link_.want();

@@ -102,6 +102,7 @@ std::string Keys::pattern(std::string_view name_prefix) const {
 
 Keys::Parsed Keys::parse(std::string_view key) {
   const std::size_t before_name = key.rfind(':');
+  if (before_name == std::string_view::npos || before_name == 0) return {.name = decode(key)};
   return {.name = decode(key.substr(before_name + 1)), .permits = key[before_name - 1] == 'p'};
 }
 

@@ -56,7 +56,7 @@ class Keys {
     std::string name;
     bool permits = false;
   };
-  /// The name in the key of a line, or in that of a register. REQUIRES: it was made here.
+  /// What is in the key of a line, or in that of a register.
   static Parsed parse(std::string_view key);
 
   /// Neither braces nor colons, nothing that is special in a pattern, no control characters: those are %XX. What a name

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -18,14 +19,18 @@ class KnownClaims {
   struct Claim {
     bool permits = false;
     bool waiting = false;
-    spi::Instant ends = {};  ///< by then the store has forgotten it, unless we hear of it again
+    spi::Instant since = {};  ///< when we first heard of it
+    spi::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
   };
 
-  void note(const LockName& name, const spi::ClaimId& id, const Claim& claim, spi::Instant now) {
-    if (claims_.empty()) occupied_since_ = now;
+  void note(const LockName& name, const spi::ClaimId& id, const Claim& claim) {
     const auto [at, is_new] = claims_.try_emplace(Key{id, name}, claim);
-    if (!is_new && at->second.waiting) --waiting_;
-    at->second = claim;
+    if (!is_new) {
+      if (at->second.waiting) --waiting_;
+      const spi::Instant since = at->second.since;
+      at->second = claim;
+      at->second.since = since;
+    }
     if (claim.waiting) ++waiting_;
   }
 
@@ -50,8 +55,9 @@ class KnownClaims {
   }
 
   bool empty() const { return claims_.empty(); }
-  /// Since when there has always been one. REQUIRES: not empty.
-  spi::Instant occupied_since() const { return occupied_since_; }
+  bool any_since(spi::Instant instant) const {
+    return std::any_of(claims_.begin(), claims_.end(), [&](const auto& each) { return each.second.since <= instant; });
+  }
   bool any_waits() const { return waiting_ > 0; }
 
   template <class Visitor>
@@ -78,7 +84,6 @@ class KnownClaims {
 
   Claims claims_;
   std::size_t waiting_ = 0;
-  spi::Instant occupied_since_ = {};
 };
 
 }  // namespace holdfast::redis

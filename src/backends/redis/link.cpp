@@ -38,7 +38,7 @@ Link::Link(spi::Loop& loop, const Address& address, Owner& owner)
       timer_(loop,
              [this] {
                if (state_ == State::pausing) return dial();
-               drop({Errc::unreachable, address_.shown() + " accepted no connection in time"});
+               drop({Errc::unreachable, hindrance()});
              }),
       self_(std::make_shared<Link*>(this)) {}
 
@@ -117,6 +117,14 @@ void Link::become_up() {
   timer_.cancel();
   establishing_.reset();
   owner_.link_up();
+}
+
+std::string Link::hindrance() const {
+  switch (state_) {
+    case State::securing: return address_.shown() + " did not answer in TLS in time; does it speak TLS at this port?";
+    case State::greeting: return address_.shown() + " did not answer in time";
+    default: return address_.shown() + " accepted no connection in time";
+  }
 }
 
 // --- going down -----------------------------------------------------------------------------------------------------

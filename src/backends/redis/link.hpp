@@ -47,6 +47,8 @@ class Link {
   void want();
   bool is_up() const { return state_ == State::up; }
   bool is_resting() const { return state_ == State::resting; }
+  /// Why it is not up yet, for messages.
+  std::string hindrance() const;
 
   /// Whatever is appended is sent when the present task has ended. REQUIRES: it is up.
   std::string& out() {

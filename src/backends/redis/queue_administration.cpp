@@ -21,29 +21,33 @@ using std::chrono::system_clock;
 
 namespace {
 
-// KEYS: line, claims, order. {units there are, {number, since, lease left, mode, units, description}...}, of the
-// living. Changes nothing.
-constexpr std::string_view show_line = R"lua(
-local state = redis.call('GET', KEYS[1])
-if not state then return {0} end
+// KEYS: line, claims and order of each line. For each line {units there are, claim...}, of the living; a claim is its
+// number, since, milliseconds left, mode, units and description. Changes nothing.
+constexpr std::string_view show_lines = R"lua(
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local answer
-local function add(record)
+local function add(answer, record)
+  if not record then return end
   local number, since, expires, _, mode, units = struct.unpack('<ddddBI4', record)
   if expires <= now then return end
-  answer[#answer + 1] = {number, since, math.floor((expires - now) / 1000), mode, units, record:sub(74)}
+  local left = math.floor((expires - now) / 1000)
+  answer[#answer + 1] = struct.pack('<dddBI4', number, since, left, mode, units) .. record:sub(74)
 end
-if state:byte() == 83 then
-  answer = {(struct.unpack('<I4', state, 55))}
-  add(state:sub(18))
-  return answer
+local answers = {}
+for i = 1, #KEYS, 3 do
+  local answer = {0}
+  local state = redis.call('GET', KEYS[i])
+  if state and state:byte() == 83 then
+    answer = {(struct.unpack('<I4', state, 55))}
+    add(answer, state:sub(18))
+  elseif state then
+    answer = {(struct.unpack('<d', state, 10))}
+    local ids = redis.call('ZRANGE', KEYS[i + 2], 0, -1)
+    for j = 1, #ids do add(answer, redis.call('HGET', KEYS[i + 1], ids[j])) end
+  end
+  answers[#answers + 1] = answer
 end
-local _, limit = struct.unpack('<dd', state, 2)
-answer = {limit}
-local ids = redis.call('ZRANGE', KEYS[3], 0, -1)
-for i = 1, #ids do add(redis.call('HGET', KEYS[2], ids[i])) end
-return answer
+return answers
 )lua";
 
 // KEYS: the line's four. ARGV: the largest number to be evicted. How many were.
@@ -116,7 +120,7 @@ return 1
 )lua";
 
 const Script& show_script() {
-  static const Script script = {show_line};
+  static const Script script = {show_lines};
   return script;
 }
 const Script& evict_script() {
@@ -134,20 +138,21 @@ const Script& resize_script() {
 
 /// So many keys are looked at in one step: others wait for it.
 constexpr int keys_at_once = 1000;
+constexpr std::size_t lines_at_once = 100;
 
 /// Longer is as good as for ever, and stays far below what a number can be.
 constexpr milliseconds longest_wish = std::chrono::hours(24 * 365 * 10);
 
 std::optional<ClaimStatus> status_from(const Reply& reply) {
-  if (reply.elements.size() != 6) return std::nullopt;
-  const auto& parts = reply.elements;
+  const auto shown = ShownClaim::from(reply.text);
+  if (!shown) return std::nullopt;
   ClaimStatus status;
-  status.number = static_cast<std::uint64_t>(parts[0].integer);
-  status.since = time_of_day(std::chrono::microseconds(parts[1].integer));
-  status.lease_left = milliseconds(parts[2].integer);
-  status.mode = mode_from(parts[3].integer);
-  status.permits = status.mode == ClaimMode::permits ? static_cast<std::uint32_t>(parts[4].integer) : 1;
-  RecordTail::describe(parts[5].text, status);
+  status.number = shown->number;
+  status.since = time_of_day(std::chrono::microseconds(shown->since));
+  status.lease_left = milliseconds(shown->milliseconds_left);
+  status.mode = shown->mode;
+  status.permits = shown->mode == ClaimMode::permits ? shown->units : 1;
+  RecordTail::describe(shown->description, status);
   return status;
 }
 
@@ -189,9 +194,14 @@ void QueueAdministration::list(std::string_view prefix, Done<std::vector<LockSta
 }
 
 void QueueAdministration::scan(std::shared_ptr<Listing> listing, const std::string& cursor) {
+  const spi::Duration patience = listing->deadline - loop_.now();
+  if (patience <= spi::Duration::zero()) {
+    return listing->done(Failure{Errc::store_failed, requests_.address().shown() +
+                                                         " has so many keys that a listing takes more than a second; " +
+                                                         "give the locks a database of their own"});
+  }
   Command command;
   command.add("SCAN").add(cursor).add("MATCH").add(listing->pattern).add("COUNT").add(keys_at_once);
-  const spi::Duration patience = listing->deadline - loop_.now();
   requests_.send({.command = std::move(command),
                   .patience = patience,
                   .on_reply = [this, listing = std::move(listing)](Result<Reply*> result) mutable {
@@ -207,25 +217,37 @@ void QueueAdministration::scan(std::shared_ptr<Listing> listing, const std::stri
 }
 
 void QueueAdministration::show(const std::shared_ptr<Listing>& listing) {
-  listing->unanswered = listing->keys.size();
   if (listing->keys.empty()) return finish(*listing);
+  std::vector<Keys::Parsed> lines;
   for (const std::string& key : listing->keys) {
-    const Keys::Parsed parsed = Keys::parse(key);
-    const LineKeys keys = keys_.line(parsed.name, parsed.permits);
-    Command command;
-    command.add(3).add(keys.line).add(keys.claims).add(keys.order);
-    requests_.send({.command = std::move(command),
-                    .script = &show_script(),
-                    .patience = listing->deadline - loop_.now(),
-                    .on_reply = [listing, parsed](Result<Reply*> result) {
-                      if (!result.ok()) {
-                        listing->failure = std::move(result.failure());
-                      } else if (auto lock = lock_from(*result.value(), parsed)) {
-                        listing->locks.push_back(*std::move(lock));
-                      }
-                      if (--listing->unanswered == 0) finish(*listing);
-                    }});
+    lines.push_back(Keys::parse(key));
+    if (lines.size() == lines_at_once) show(listing, std::exchange(lines, {}));
   }
+  if (!lines.empty()) show(listing, std::move(lines));
+}
+
+void QueueAdministration::show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines) {
+  ++listing->unanswered;
+  Command command;
+  command.add(3 * lines.size());
+  for (const Keys::Parsed& line : lines) {
+    const LineKeys keys = keys_.line(line.name, line.permits);
+    command.add(keys.line).add(keys.claims).add(keys.order);
+  }
+  requests_.send({.command = std::move(command),
+                  .script = &show_script(),
+                  .patience = listing->deadline - loop_.now(),
+                  .on_reply = [listing, lines = std::move(lines)](Result<Reply*> result) {
+                    if (!result.ok()) {
+                      listing->failure = std::move(result.failure());
+                    } else {
+                      const auto& replies = result.value()->elements;
+                      for (std::size_t i = 0; i < std::min(replies.size(), lines.size()); ++i) {
+                        if (auto lock = lock_from(replies[i], lines[i])) listing->locks.push_back(*std::move(lock));
+                      }
+                    }
+                    if (--listing->unanswered == 0) finish(*listing);
+                  }});
 }
 
 void QueueAdministration::finish(Listing& listing) {

@@ -31,6 +31,7 @@ class QueueAdministration final : public spi::Administration {
   struct Listing;
   void scan(std::shared_ptr<Listing> listing, const std::string& cursor);
   void show(const std::shared_ptr<Listing>& listing);
+  void show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines);
   static void finish(Listing& listing);
   void change(const LockName& name, bool permits, const Script& script, const std::vector<std::string>& arguments,
               spi::Done<std::size_t> done);

@@ -215,31 +215,28 @@ Failure not_understood(const Address& address) {
                                   "version, and does nothing else write to its keys?"};
 }
 
-bool all_integers(const Reply& reply, std::size_t from, std::size_t to) {
-  for (std::size_t i = from; i < to; ++i) {
-    if (!reply.elements[i].is(Reply::Kind::integer)) return false;
-  }
-  return true;
+bool begins_with_integers(const std::vector<Reply>& parts, std::size_t count) {
+  return parts.size() >= count && std::all_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count),
+                                              [](const Reply& part) { return part.is(Reply::Kind::integer); });
 }
 
-/// What describe() of the scripts says; nothing if it makes no sense.
+/// What describe() of the scripts says, or {0}; nothing if it makes no sense.
 std::optional<ClaimAnswer> answer_from(Reply& reply, Instant sent) {
-  if (!reply.is(Reply::Kind::array) || reply.elements.empty()) return std::nullopt;
-  auto& parts = reply.elements;
+  std::vector<Reply>& parts = reply.elements;
+  if (!begins_with_integers(parts, 1)) return std::nullopt;
   ClaimAnswer answer;
-  const std::size_t numbers = std::min<std::size_t>(parts.size(), parts.size() == 5 && parts[0].integer == 1 ? 4 : 5);
-  if (!all_integers(reply, 0, numbers)) return std::nullopt;
   if (parts[0].integer == 0) return answer;
-  if (parts.size() < 3) return std::nullopt;
+  if (!begins_with_integers(parts, 3)) return std::nullopt;
   answer.number = static_cast<std::uint64_t>(parts[1].integer);
   answer.lease = milliseconds(parts[2].integer);
   answer.armed_at = sent;
+  const bool is_long = parts.size() == 5;
   if (parts[0].integer == 1) {
     answer.standing = ClaimAnswer::Standing::granted;
-    if (parts.size() == 5) answer.asked_to_release = {std::move(parts[4].text), milliseconds(parts[3].integer)};
+    if (is_long) answer.asked_to_release = {std::move(parts[4].text), milliseconds(parts[3].integer)};
     return answer;
   }
-  if (parts.size() != 5) return std::nullopt;
+  if (parts[0].integer != 2 || !begins_with_integers(parts, 5)) return std::nullopt;
   answer.standing = ClaimAnswer::Standing::waiting;
   answer.place = static_cast<std::uint32_t>(parts[3].integer);
   answer.check_after = milliseconds(parts[4].integer);
@@ -270,42 +267,34 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
   command.add(request.replaces ? bytes_of(*request.replaces) : std::string());
 
-  struct Asked {
-    const LockName& name;
-    spi::ClaimId id;
-    spi::Mode mode;
-    milliseconds lease;
-    Instant sent;
-    std::optional<spi::ClaimId> replaces;
-  };
-  auto asked = std::make_unique<Asked>(
-      Asked{request.name, request.id, request.mode, request.lease, loop_.now(), request.replaces});
   requests_.send({.command = std::move(command),
                   .script = &acquire_script(),
                   .about = order_of(request.name),
                   .patience = spi::patience(request.lease),
-                  .on_reply = [this, asked = std::move(asked), done = std::move(done)](Result<Reply*> result) mutable {
+                  .on_reply = [this, asked = std::make_unique<Asked>(request, loop_.now()),
+                               done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
-                    Reply& reply = *result.value();
-                    if (asked->replaces) inbox_.forget(asked->name, *asked->replaces);
-                    const bool of_permits = asked->mode.kind == ClaimMode::permits;
-                    std::optional<ClaimAnswer> answer;
-                    if (reply.is(Reply::Kind::integer)) {  // it was free
-                      answer.emplace();
-                      answer->standing = ClaimAnswer::Standing::granted;
-                      answer->number = static_cast<std::uint64_t>(reply.integer);
-                      answer->lease = asked->lease;
-                      answer->armed_at = asked->sent;
-                    } else if (reply.elements.size() == 2 && reply.elements[0].integer == 3) {
-                      return done(spi::different_total({.name = asked->name, .id = asked->id, .mode = asked->mode},
-                                                       static_cast<std::uint32_t>(reply.elements[1].integer)));
-                    } else {
-                      answer = answer_from(reply, asked->sent);
-                    }
-                    if (!answer) return done(not_understood(requests_.address()));
-                    inbox_.note(asked->name, asked->id, *answer, of_permits, asked->sent);
-                    done(*std::move(answer));
+                    done(acquired(*asked, *result.value()));
                   }});
+}
+
+Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
+  if (asked.replaces) inbox_.forget(asked.name, *asked.replaces);
+  std::optional<ClaimAnswer> answer;
+  if (reply.is(Reply::Kind::integer)) {  // the name was free
+    answer = ClaimAnswer{.standing = ClaimAnswer::Standing::granted,
+                         .number = static_cast<std::uint64_t>(reply.integer),
+                         .lease = asked.lease,
+                         .armed_at = asked.sent};
+  } else if (begins_with_integers(reply.elements, 2) && reply.elements[0].integer == 3) {
+    return spi::different_total({.name = asked.name, .id = asked.id, .mode = asked.mode},
+                                static_cast<std::uint32_t>(reply.elements[1].integer));
+  } else {
+    answer = answer_from(reply, asked.sent);
+  }
+  if (!answer) return not_understood(requests_.address());
+  inbox_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
+  return *std::move(answer);
 }
 
 /// What it replaces may stand in the line of the other kind, of which the script knows nothing. The core never does
@@ -350,66 +339,59 @@ void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> d
 
 // --- renew ----------------------------------------------------------------------------------------------------------
 
-void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (claims.empty()) return answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
-  struct Asked {
+/// A claim whose kind is not known is looked for in both lines.
+struct QueueClaims::Renewal {
+  struct Look {
     const LockName& name;
     spi::ClaimId id;
+    milliseconds lease;
     bool permits;
-    bool last_try;  ///< there is no other line in which it might stand
+    bool is_last;  ///< there is no other line in which it might stand
   };
-  std::vector<Asked> asked;
-  asked.reserve(claims.size());
-  Command arguments;
+  std::vector<Look> looks;
+  Instant sent;
+};
+
+void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
+  if (claims.empty()) return answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  auto renewal = std::make_unique<Renewal>(Renewal{.looks = {}, .sent = loop_.now()});
+  renewal->looks.reserve(claims.size());
   spi::Duration patience = spi::longest_patience;
-  Command command;
-  std::vector<LineKeys> keys;
-  std::vector<const ClaimRef*> refs;
-  const auto ask = [&](const ClaimRef& claim, bool permits, bool last_try) {
-    asked.push_back({claim.name, claim.id, permits, last_try});
-    keys.push_back(keys_.line(claim.name.text(), permits));
-    refs.push_back(&claim);
-  };
   for (const ClaimRef& claim : claims) {
     patience = std::min(patience, spi::patience(claim.lease));
     const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
-    if (permits) {
-      ask(claim, *permits, true);
-    } else {
-      ask(claim, false, false);
-      ask(claim, true, true);
-    }
+    if (!permits) renewal->looks.push_back({claim.name, claim.id, claim.lease, false, false});
+    renewal->looks.push_back({claim.name, claim.id, claim.lease, permits.value_or(true), true});
   }
-  command.add(4 * keys.size());
-  for (const LineKeys& each : keys) add_keys(command, each);
-  for (const ClaimRef* claim : refs) command.add(bytes_of(claim->id)).add(claim->lease.count());
+  Command command;
+  command.add(4 * renewal->looks.size());
+  for (const Renewal::Look& look : renewal->looks) add_keys(command, keys_.line(look.name.text(), look.permits));
+  for (const Renewal::Look& look : renewal->looks) command.add(bytes_of(look.id)).add(look.lease.count());
+  requests_.send(
+      {.command = std::move(command),
+       .script = &renew_script(),
+       .patience = patience,
+       .on_reply = [this, renewal = std::move(renewal), done = std::move(done)](Result<Reply*> result) mutable {
+         if (!result.ok()) return done(std::move(result.failure()));
+         done(renewed(*renewal, *result.value()));
+       }});
+}
 
-  auto kept = std::make_unique<std::vector<Asked>>(std::move(asked));
-  requests_.send({.command = std::move(command),
-                  .script = &renew_script(),
-                  .patience = patience,
-                  .on_reply = [this, kept = std::move(kept), sent = loop_.now(),
-                               done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    auto& replies = result.value()->elements;
-                    if (replies.size() != kept->size()) return done(not_understood(requests_.address()));
-                    std::vector<ClaimAnswer> answers;
-                    ClaimAnswer elsewhere;
-                    for (std::size_t i = 0; i < kept->size(); ++i) {
-                      const Asked& one = (*kept)[i];
-                      std::optional<ClaimAnswer> answer = answer_from(replies[i], sent);
-                      if (!answer) return done(not_understood(requests_.address()));
-                      const bool found = answer->standing != ClaimAnswer::Standing::absent;
-                      if (found || one.last_try) inbox_.note(one.name, one.id, *answer, one.permits, sent);
-                      if (!one.last_try) {
-                        elsewhere = *std::move(answer);
-                      } else {
-                        const bool was_elsewhere = elsewhere.standing != ClaimAnswer::Standing::absent;
-                        answers.push_back(was_elsewhere ? std::exchange(elsewhere, {}) : *std::move(answer));
-                      }
-                    }
-                    done(std::move(answers));
-                  }});
+Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Reply& reply) {
+  if (reply.elements.size() != renewal.looks.size()) return not_understood(requests_.address());
+  std::vector<ClaimAnswer> answers;
+  answers.reserve(renewal.looks.size());
+  std::optional<ClaimAnswer> found;  // in the first line of two
+  for (std::size_t i = 0; i < renewal.looks.size(); ++i) {
+    const Renewal::Look& look = renewal.looks[i];
+    std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], renewal.sent);
+    if (!answer) return not_understood(requests_.address());
+    const bool is_there = answer->standing != ClaimAnswer::Standing::absent;
+    if (is_there || (look.is_last && !found)) inbox_.note(look.name, look.id, *answer, look.permits, renewal.sent);
+    if (is_there) found = std::move(answer);
+    if (look.is_last) answers.push_back(std::exchange(found, std::nullopt).value_or(ClaimAnswer{}));
+  }
+  return answers;
 }
 
 // --- downgrade ------------------------------------------------------------------------------------------------------
@@ -451,36 +433,32 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
 // --- after messages may have been lost ------------------------------------------------------------------------------
 
 void QueueClaims::catch_up() {
-  std::vector<Named> held;
-  std::vector<Named> waiting;
-  inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
-    (claim.waiting ? waiting : held).push_back({name, id});
-  });
   constexpr std::size_t at_once = 256;
-  for (std::size_t from = 0; from < waiting.size(); from += at_once) {
-    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto end = waiting.begin() + static_cast<std::ptrdiff_t>(std::min(from + at_once, waiting.size()));
-    ask_about(std::make_shared<const std::vector<Named>>(begin, end));
-  }
-  for (const Named& claim : held) events_.check(claim.name, claim.id);
+  auto claims = std::make_shared<std::vector<Named>>();
+  inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
+    claims->push_back({name, id, claim.waiting});
+    if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
+  });
+  ask_about(std::move(claims));
 }
 
-void QueueClaims::ask_about(std::shared_ptr<const std::vector<Named>> waiting) {
+void QueueClaims::ask_about(std::shared_ptr<const std::vector<Named>> claims) {
   std::vector<ClaimRef> refs;
-  for (const Named& claim : *waiting) refs.push_back({claim.name, claim.id, milliseconds::zero()});
-  renew(refs, [this, waiting](Result<std::vector<ClaimAnswer>> answers) {
-    if (!answers.ok() && answers.failure().code == Errc::closed) return;
-    for (std::size_t i = 0; i < waiting->size(); ++i) {
-      const auto& [name, id] = (*waiting)[i];
-      if (!answers.ok() || answers.value()[i].standing == ClaimAnswer::Standing::absent) {
-        events_.check(name, id);
-      } else if (answers.value()[i].standing == ClaimAnswer::Standing::granted) {
-        ClaimAnswer answer = std::move(answers.value()[i]);
-        answer.armed_at = Instant::min();
-        events_.granted(name, id, answer);
-      }
-    }
+  for (const Named& claim : *claims) refs.push_back({claim.name, claim.id, milliseconds::zero()});
+  renew(refs, [this, claims](Result<std::vector<ClaimAnswer>> answers) {
+    if (!answers.ok()) return;  // the core's own renewals will do
+    for (std::size_t i = 0; i < claims->size(); ++i) tell((*claims)[i], std::move(answers.value()[i]));
   });
+}
+
+void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
+  const bool granted = answer.standing == ClaimAnswer::Standing::granted;
+  if (granted && claim.waiting) {
+    answer.armed_at = Instant::min();
+    events_.granted(claim.name, claim.id, answer);
+  } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
+    events_.check(claim.name, claim.id);
+  }
 }
 
 }  // namespace holdfast::redis

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,10 +34,31 @@ class QueueClaims final : public spi::Claims {
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
-  /// Messages may have been lost: asks about those that wait, and lets the core ask about the others.
+  /// Messages may have been lost: asks about all claims what they would have said.
   void catch_up();
 
  private:
+  /// An acquire that was sent.
+  struct Asked {
+    const LockName& name;
+    spi::ClaimId id;
+    spi::Mode mode;
+    spi::milliseconds lease;
+    std::optional<spi::ClaimId> replaces;
+    spi::Instant sent;
+
+    Asked(const spi::ClaimRequest& request, spi::Instant now)
+        : name(request.name),
+          id(request.id),
+          mode(request.mode),
+          lease(request.lease),
+          replaces(request.replaces),
+          sent(now) {}
+  };
+  struct Renewal;
+
+  spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
+  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Renewal& renewal, Reply& reply);
   void withdraw_elsewhere(const spi::ClaimRequest& request);
   void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
   void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
@@ -43,8 +66,10 @@ class QueueClaims final : public spi::Claims {
   struct Named {
     LockName name;
     spi::ClaimId id;
+    bool waiting;
   };
-  void ask_about(std::shared_ptr<const std::vector<Named>> waiting);
+  void ask_about(std::shared_ptr<const std::vector<Named>> claims);
+  void tell(const Named& claim, spi::ClaimAnswer answer);
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;

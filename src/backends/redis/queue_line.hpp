@@ -57,10 +57,12 @@ local function keep_until(opens)
   redis.call('PEXPIREAT', order, keep)
 end
 
+-- Without a record, somebody else has deleted it.
 local function remove(id, record)
+  redis.call('ZREM', order, id)
+  if not record then return end
   local number, _, _, _, _, units = struct.unpack('<ddddBI4', record)
   redis.call('HDEL', claims, id, 'a' .. id)
-  redis.call('ZREM', order, id)
   if number > 0 then used = used - units end
 end
 
@@ -71,7 +73,8 @@ local function promote()
     local id = redis.call('ZRANGEBYSCORE', order, queue, '+inf', 'LIMIT', 0, 1)[1]
     if not id then return end
     local record = redis.call('HGET', claims, id)
-    local _, _, expires, opens, _, units, _, client = struct.unpack('<ddddBI4I4c32', record)
+    local expires, opens, units, client, _ = 0
+    if record then _, _, expires, opens, _, units, _, client = struct.unpack('<ddddBI4I4c32', record) end
     if expires <= now then
       remove(id, record)
     elseif units > limit - used then

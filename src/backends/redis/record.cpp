@@ -1,6 +1,7 @@
 #include "backends/redis/record.hpp"
 
-#include <charconv>
+#include <algorithm>
+#include <bit>
 
 namespace holdfast::redis {
 namespace {
@@ -28,6 +29,22 @@ std::string take_text(std::string_view& in) {
   std::string text(in.substr(0, size));
   in.remove_prefix(size);
   return text;
+}
+
+double take_double(std::string_view& in) { return std::bit_cast<double>(take_number(in, 8)); }
+
+unsigned number_of(ClaimMode mode) {
+  switch (mode) {
+    case ClaimMode::exclusive: return 1;
+    case ClaimMode::shared: return 2;
+    case ClaimMode::permits: return 3;
+  }
+  return 1;
+}
+
+ClaimMode mode_from(std::uint64_t number) {
+  if (number == 2) return ClaimMode::shared;
+  return number == 3 ? ClaimMode::permits : ClaimMode::exclusive;
 }
 
 }  // namespace
@@ -96,18 +113,17 @@ void RecordTail::describe(std::string_view description, ClaimStatus& status) {
   status.reason = take_text(description);
 }
 
-unsigned number_of(ClaimMode mode) {
-  switch (mode) {
-    case ClaimMode::exclusive: return 1;
-    case ClaimMode::shared: return 2;
-    case ClaimMode::permits: return 3;
-  }
-  return 1;
-}
-
-ClaimMode mode_from(long long number) {
-  if (number == 2) return ClaimMode::shared;
-  return number == 3 ? ClaimMode::permits : ClaimMode::exclusive;
+std::optional<ShownClaim> ShownClaim::from(std::string_view bytes) {
+  constexpr std::size_t before_description = 3 * 8 + 1 + 4;
+  if (bytes.size() < before_description) return std::nullopt;
+  ShownClaim shown;
+  shown.number = static_cast<std::uint64_t>(take_double(bytes));
+  shown.since = static_cast<std::int64_t>(take_double(bytes));
+  shown.milliseconds_left = static_cast<std::int64_t>(take_double(bytes));
+  shown.mode = mode_from(take_number(bytes, 1));
+  shown.units = static_cast<std::uint32_t>(take_number(bytes, 4));
+  shown.description = bytes;
+  return shown;
 }
 
 }  // namespace holdfast::redis

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,8 +34,16 @@ struct RecordTail {
   static void describe(std::string_view description, ClaimStatus& status);
 };
 
-/// The modes as the records have them.
-unsigned number_of(ClaimMode mode);
-ClaimMode mode_from(long long number);
+/// A claim as the script that lists shows it.
+struct ShownClaim {
+  std::uint64_t number = 0;
+  std::int64_t since = 0;  ///< microseconds of the time of day
+  std::int64_t milliseconds_left = 0;
+  ClaimMode mode = ClaimMode::exclusive;
+  std::uint32_t units = 0;
+  std::string_view description = {};
+
+  static std::optional<ShownClaim> from(std::string_view bytes);
+};
 
 }  // namespace holdfast::redis

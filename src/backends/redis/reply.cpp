@@ -81,13 +81,13 @@ Reply* ReplyReader::next() {
   return static_cast<Reply*>(reply);
 }
 
-/// hiredis waits patiently for as much text as the header says.
+/// hiredis waits patiently for as much text as the header says. It has read the header's first letter by then.
 bool ReplyReader::announces_too_much() const {
   const std::string_view rest(reader_->buf + reader_->pos, reader_->len - reader_->pos);
   if (rest.size() > max_buffered_bytes) return true;
-  if (!rest.starts_with('$')) return false;
+  if (reader_->ridx < 0 || reader_->rstack[reader_->ridx].type != REDIS_REPLY_STRING) return false;
   unsigned long long length = 0;
-  const auto [stop, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), length);
+  const std::errc error = std::from_chars(rest.data(), rest.data() + rest.size(), length).ec;
   return error == std::errc::result_out_of_range || (error == std::errc() && length > max_text_bytes);
 }
 

@@ -20,9 +20,7 @@ constexpr spi::Duration longest_silence = 3s;
 }  // namespace
 
 Requests::Requests(spi::Loop& loop, const Address& address)
-    : loop_(loop), address_(address), link_(loop, address, *this), timer_(loop, [this] { time_out(); }) {
-  last_failure_.detail = address.shown() + " accepted no connection in time";
-}
+    : loop_(loop), address_(address), link_(loop, address, *this), timer_(loop, [this] { time_out(); }) {}
 
 void Requests::send(Request request) {
   if (closed_) {
@@ -55,13 +53,14 @@ void Requests::write(Pending pending) {
 void Requests::link_up() {
   known_.clear();
   heard_ = false;
+  last_failure_.reset();
   for (Pending& pending : std::exchange(queue_, {})) {
     if (pending.on_reply) write(std::move(pending));
   }
 }
 
 void Requests::link_down(const Failure& why, bool was_up) {
-  last_failure_ = why;
+  if (!was_up) last_failure_ = why;
   // Whoever never said anything sensible and is not a server for us has not executed anything either.
   const bool refused = !heard_ && !spi::is_retryable(why.code);
   const Failure fate =
@@ -128,8 +127,7 @@ void Requests::time_out() {
   }
   std::erase_if(queue_, [&](Pending& pending) {
     if (!due(pending)) return false;
-    answer(pending.on_reply,
-           last_failure_.code == Errc::in_doubt ? Failure{Errc::unreachable, last_failure_.detail} : last_failure_);
+    answer(pending.on_reply, last_failure_.value_or(Failure{Errc::unreachable, link_.hindrance()}));
     return true;
   });
   if (!flight_.empty()) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <unordered_set>
 
 #include "backends/redis/address.hpp"
@@ -73,7 +74,7 @@ class Requests final : private Link::Owner {
   std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
   bool heard_ = false;                       ///< anything on this connection
   spi::Instant last_heard_ = spi::Instant::min();
-  spi::Failure last_failure_{Errc::unreachable};
+  std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
   spi::Timer timer_;
   bool closed_ = false;
 };
