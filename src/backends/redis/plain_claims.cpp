@@ -23,14 +23,19 @@ using spi::Result;
 namespace {
 
 // KEYS: the lock's four. ARGV: value; lease in milliseconds; description; 'r' to be refused when it is busy; the value
-// that it replaces. {0} if refused, else what keep() or wait() says.
+// that it replaces. {0} if refused, else what keep() or wait() says. Whoever replaces a claim that held would always be
+// the first to find the lock free: if it can, it waits, so that others have a chance.
 constexpr std::string_view acquire_one = R"lua(
 local value, lease, replaced = ARGV[1], ARGV[2], ARGV[5]
+local yields = false
 if replaced ~= '' and replaced ~= value then
-  if redis.call('GET', KEYS[1]) == replaced then redis.call('DEL', KEYS[1]) end
+  if redis.call('GET', KEYS[1]) == replaced then
+    redis.call('DEL', KEYS[1])
+    yields = ARGV[4] ~= 'r'
+  end
   redis.call('HDEL', KEYS[3], replaced)
 end
-if redis.call('SET', KEYS[1], value, 'NX', 'PX', lease) then
+if not yields and redis.call('SET', KEYS[1], value, 'NX', 'PX', lease) then
   return {1, say(1, value, lease, ARGV[3]), tonumber(lease)}
 end
 if redis.call('GET', KEYS[1]) == value then return keep(1, value, lease) end
