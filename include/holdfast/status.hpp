@@ -71,6 +71,8 @@ struct StoreTraits {
   bool shared = true;                          ///< shared locks
   bool permits = true;                         ///< semaphores
   bool lock_delay = true;                      ///< names that stay closed for a while after an unclean end
+  bool lists = true;                           ///< list(); else only show() of one name
+  bool release_requests = true;                ///< holders can be asked to let go: ask_to_release(), revoke()
   bool durable_tokens = false;                 ///< tokens rise also across a restart of the store
   bool shared_between_processes = false;       ///< other processes can reach the same store
   std::string failover_may_lose = {};          ///< in words; empty: nothing

@@ -40,12 +40,7 @@ Health Client::health() const { return core_->health(); }
 
 std::vector<LockStatus> Client::list(std::string_view prefix) const { return core_->list(prefix); }
 
-std::optional<LockStatus> Client::show(const LockName& name, LockKind kind) const {
-  for (LockStatus& lock : core_->list(name.text())) {
-    if (lock.name == name.text() && lock.kind == kind) return std::move(lock);
-  }
-  return std::nullopt;
-}
+std::optional<LockStatus> Client::show(const LockName& name, LockKind kind) const { return core_->show(name, kind); }
 
 std::size_t Client::ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind) {
   return core_->ask_to_release(name, kind, request);

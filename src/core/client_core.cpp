@@ -339,9 +339,14 @@ spi::Result<T> ClientCore::administer(Effect effect, Start start) {
 
 std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
   using Locks = std::vector<LockStatus>;
-  auto locks = value_or_throw(
-      administer<Locks>(Effect::none, [&](auto& store, auto done) { store.list(prefix, std::move(done)); }),
-      "listing the locks");
+  const auto start = [&](auto& store, auto done) {
+    if (engine_.traits().lists) return store.list(prefix, std::move(done));
+    engine_.loop().defer([done = std::move(done), store_name = engine_.traits().store]() mutable {
+      done(spi::Failure{Errc::unsupported,
+                        store_name + " cannot tell which of its keys are locks; it shows one by name"});
+    });
+  };
+  auto locks = value_or_throw(administer<Locks>(Effect::none, start), "listing the locks");
   std::erase_if(locks, [](LockStatus& lock) {
     const auto [name, part] = spi::PartName::split(lock.name);
     if (part.empty()) return false;
@@ -351,6 +356,21 @@ std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
     return false;
   });
   return locks;
+}
+
+std::optional<LockStatus> ClientCore::show(const LockName& name, LockKind kind) {
+  using Locks = std::vector<LockStatus>;
+  const LockName stored = stored_name(name, kind);
+  auto locks = value_or_throw(
+      administer<Locks>(Effect::none, [&](auto& store, auto done) { store.list(stored.text(), std::move(done)); }),
+      "looking at lock '" + name.text() + "'");
+  for (LockStatus& lock : locks) {
+    if (lock.name != stored.text() || lock.kind != stored_kind(kind)) continue;
+    lock.name = name.text();
+    lock.kind = kind;
+    return std::move(lock);
+  }
+  return std::nullopt;
 }
 
 std::size_t ClientCore::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -63,6 +64,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
 
   /// With the names and kinds that users know.
   std::vector<LockStatus> list(std::string_view prefix);
+  std::optional<LockStatus> show(const LockName& name, LockKind kind);
   std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to = spi::Administration::all);
   std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request);
   /// False if nobody holds or waits.

@@ -19,6 +19,7 @@ class Administration {
   virtual ~Administration() = default;
 
   /// The locks and semaphores whose names begin with `prefix`, by name, and the lock of a name before its semaphore.
+  /// Where traits say that the store does not list: the lock of exactly this name.
   virtual void list(std::string_view prefix, Done<std::vector<LockStatus>> done) = 0;
 
   /// Withdraws the granted claims of a lock or a semaphore whose numbers are at most `up_to`; waiters move up. It also

@@ -64,7 +64,7 @@ TEST_F(ManPage, DescribesEverySubcommandAndFlag) {
 TEST_F(ManPage, ListsEveryExitCode) {
   const std::string page = text();
   const std::string status = page.substr(page.find("\nEXIT STATUS\n"));
-  const auto source = std::filesystem::path(__FILE__).parent_path() / "../../src/cli/exit_code.hpp";
+  const auto source = HOLDFAST_SOURCE_DIR "/src/cli/exit_code.hpp";
   const std::string header = read_file(source);
   const std::regex constant("inline constexpr int \\w+ = (\\d+);");
   int found = 0;

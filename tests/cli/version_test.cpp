@@ -32,6 +32,8 @@ TEST(Traits, AreSaidInWords) {
             "shared:     locks can be shared by readers\n"
             "permits:    semaphores\n"
             "delay:      a lock can stay closed for a while after its holder died\n"
+            "listing:    all locks\n"
+            "asking:     holders can be asked to let go\n"
             "clock:      the store tells the time\n"
             "failover:   loses nothing\n"
             "values:     up to 1 MiB\n");
@@ -42,6 +44,8 @@ TEST(Traits, AreSaidInWords) {
                            .shared = false,
                            .permits = false,
                            .lock_delay = false,
+                           .lists = false,
+                           .release_requests = false,
                            .failover_may_lose = "the last second",
                            .max_value_bytes = 1000}),
             "store:      worst\n"
@@ -52,6 +56,8 @@ TEST(Traits, AreSaidInWords) {
             "shared:     no shared locks\n"
             "permits:    no semaphores\n"
             "delay:      no delay after a holder died\n"
+            "listing:    none: one lock at a time, by its name\n"
+            "asking:     nobody can be asked\n"
             "clock:      none; each host's own is used\n"
             "failover:   may lose: the last second\n"
             "values:     up to 1000 bytes\n");

@@ -78,7 +78,7 @@ TEST_P(BarrierConformance, PartiesOfOneClientGoInLockStep) {
   EXPECT_FALSE(ahead);
 }
 
-TEST_P(SharedStoreConformance, ProcessesGoInLockStepThroughABarrier) {
+TEST_P(ProcessSemaphoreConformance, ProcessesGoInLockStepThroughABarrier) {
   constexpr int parties = 4;
   std::vector<ForkedChild> children;
   for (int number = 0; number < parties; ++number) {
@@ -175,7 +175,7 @@ TEST_P(BarrierConformance, APartyThatGivesUpWhileTheLastArrivesHasLeftOrGoesOn) 
   RecordProperty("gave_up", gave_up);
 }
 
-TEST_P(SharedStoreConformance, APartyThatWasKilledWhileItWaitedIsNotCounted) {
+TEST_P(ProcessSemaphoreConformance, APartyThatWasKilledWhileItWaitedIsNotCounted) {
   ForkedChild party([&](ChildReport&) {
     Client client(url());
     const auto waiting = arrival(client, 2, {.ttl = short_ttl()});

@@ -168,6 +168,8 @@ TEST_P(ClientConformance, TraitsSayWhatTheFixtureSays) {
   EXPECT_EQ(traits.shared, can().shared);
   EXPECT_EQ(traits.permits, can().permits);
   EXPECT_EQ(traits.lock_delay, can().lock_delay);
+  EXPECT_EQ(traits.lists, can().lists);
+  EXPECT_EQ(traits.release_requests, can().release_requests);
 }
 
 TEST_P(ClientConformance, HasAnIdentityOfItsOwn) {

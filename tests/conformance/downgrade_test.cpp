@@ -130,7 +130,7 @@ TEST_P(SharedMutexConformance, ADowngradedHoldIsRenewed) {
   EXPECT_EQ(client.show("list").value().holders.at(0).mode, ClaimMode::shared);
 }
 
-TEST_P(FixedLeaseConformance, ADowngradedHoldEndsWithItsFixedLease) {
+TEST_P(FixedLeaseSharedMutexConformance, ADowngradedHoldEndsWithItsFixedLease) {
   Client client = open();
   Client other = open();
   Hold hold = SharedMutex(client, "list", {.ttl = 2 * short_ttl(), .lease = LeaseKind::fixed}).acquire();
@@ -242,7 +242,7 @@ TEST_P(SemaphoreConformance, PermitsCannotBeDowngraded) {
 }
 
 // RW12
-TEST_P(SharedStoreConformance, ADowngradeLetsReadersOfOtherProcessesIn) {
+TEST_P(ProcessSharedMutexConformance, ADowngradeLetsReadersOfOtherProcessesIn) {
   Client client = open();
   test::ProcessPeer reader(url());
   test::ProcessPeer writer(url());

@@ -301,30 +301,45 @@ TEST_P(ElectionConformance, AnElectionIsAnotherThingThanALockOfItsName) {
   Client client = open();
   Election election(client, "same");
   const Hold lock = Mutex(client, "same").acquire();
-  const Hold permit = Semaphore(client, "same", 1).acquire();
   Register(client, "same").set("mine");
   EXPECT_TRUE(election.try_campaign_for("leads", 0s));
   EXPECT_EQ(Register(client, "same").get().value, "mine");
   EXPECT_TRUE(client.evict("same", LockKind::lock));
   EXPECT_TRUE(election.leads());
+}
+
+TEST_P(SemaphoreConformance, IsAnotherThingThanAnElectionOfItsName) {
+  Client client = open();
+  Election election(client, "same");
+  const Hold permit = Semaphore(client, "same", 1).acquire();
+  EXPECT_TRUE(election.try_campaign_for("leads", 0s));
   EXPECT_TRUE(permit.valid());
 }
 
-TEST_P(ElectionConformance, IsListedAsAnElectionWithItsName) {
+TEST_P(ElectionConformance, IsShownAsAnElectionWithItsName) {
   Client client = open({.label = "billing"});
   Election election(client, "jobs/scheduler", {.reason = "nightly"});
   const Token term = election.campaign("leads");
   EXPECT_EQ(election.hold()->name(), LockName("jobs/scheduler"));
+  EXPECT_FALSE(client.show("jobs/scheduler", LockKind::lock));
+  const LockStatus shown = client.show("jobs/scheduler", LockKind::election).value();
+  EXPECT_EQ(shown.name, "jobs/scheduler");
+  EXPECT_EQ(shown.kind, LockKind::election);
+  EXPECT_EQ(shown.number, term.value() >> 8);
+  ASSERT_EQ(shown.holders.size(), 1u);
+  EXPECT_EQ(shown.holders[0].client.label, "billing");
+  EXPECT_EQ(shown.holders[0].reason, "nightly");
+}
+
+TEST_P(ListingConformance, ListsElectionsByTheirNames) {
+  Client client = open();
+  Election election(client, "jobs/scheduler");
+  const Token term = election.campaign("leads");
   const auto all = client.list("jobs/");
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].name, "jobs/scheduler");
   EXPECT_EQ(all[0].kind, LockKind::election);
   EXPECT_EQ(all[0].number, term.value() >> 8);
-  ASSERT_EQ(all[0].holders.size(), 1u);
-  EXPECT_EQ(all[0].holders[0].client.label, "billing");
-  EXPECT_EQ(all[0].holders[0].reason, "nightly");
-  EXPECT_FALSE(client.show("jobs/scheduler", LockKind::lock));
-  EXPECT_TRUE(client.show("jobs/scheduler", LockKind::election));
 }
 
 TEST_P(ElectionConformance, AValueThatIsTooLargeIsRefusedAndTheLeadershipGivenUp) {

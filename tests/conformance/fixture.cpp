@@ -38,6 +38,10 @@ std::vector<const FixtureKind*> stores_that(bool Capabilities::* can) {
   return kinds_where([can](const Capabilities& capabilities) { return capabilities.*can; });
 }
 
+std::vector<const FixtureKind*> stores_that(bool Capabilities::* can, bool Capabilities::* can_also) {
+  return kinds_where([=](const Capabilities& capabilities) { return capabilities.*can && capabilities.*can_also; });
+}
+
 std::vector<const FixtureKind*> stores_that_cannot(bool Capabilities::* can) {
   return kinds_where([can](const Capabilities& capabilities) { return !(capabilities.*can); });
 }
@@ -54,7 +58,6 @@ INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(every_sto
 INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(every_store()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(every_store()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(every_store()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, AsyncConformance, testing::ValuesIn(every_store()), name_of);
 
 // A suite for which no registered store qualifies is empty, and that is no mistake.
@@ -90,5 +93,42 @@ INSTANTIATE_TEST_SUITE_P(Store, PrivateStoreConformance,
                          testing::ValuesIn(stores_that_cannot(&Capabilities::separate_processes)), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ServerConformance, testing::ValuesIn(stores_that(&Capabilities::has_server)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BarrierConformance);
+INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(stores_that(&Capabilities::permits)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListingConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ListingConformance, testing::ValuesIn(stores_that(&Capabilities::lists)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoListingConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoListingConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::lists)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ReleaseRequestConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ReleaseRequestConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::release_requests)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoReleaseRequestConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoReleaseRequestConformance,
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::release_requests)), name_of);
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseSharedMutexConformance);
+INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseSharedMutexConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::shared)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseSemaphoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseSemaphoreConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::permits)), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessSharedMutexConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ProcessSharedMutexConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::shared)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessSemaphoreConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ProcessSemaphoreConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::permits)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessLockDelayConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ProcessLockDelayConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::lock_delay)),
+                         name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessReleaseRequestConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ProcessReleaseRequestConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes,
+                                                       &Capabilities::release_requests)),
+                         name_of);
 
 }  // namespace holdfast::conformance

@@ -30,6 +30,8 @@ struct Capabilities {
   bool shared = true;                 ///< it has shared locks
   bool permits = true;                ///< it has semaphores
   bool lock_delay = true;             ///< names can stay closed after an unclean end
+  bool lists = true;                  ///< it finds locks by what their names begin with
+  bool release_requests = true;       ///< holders can be asked to let go
   milliseconds short_ttl = 300ms;     ///< for leases that are to end during a test: about the shortest the store gives
   milliseconds takeover_slack = 0ms;  ///< how much longer than its ttl a dead client's lock may stay taken
 };
@@ -73,6 +75,7 @@ const std::vector<std::unique_ptr<const FixtureKind>>& fixture_kinds();
 /// What the suites are instantiated with: all kinds, or those that can or cannot do something.
 std::vector<const FixtureKind*> every_store();
 std::vector<const FixtureKind*> stores_that(bool Capabilities::* can);
+std::vector<const FixtureKind*> stores_that(bool Capabilities::* can, bool Capabilities::* can_also);
 std::vector<const FixtureKind*> stores_that_cannot(bool Capabilities::* can);
 
 inline void PrintTo(const FixtureKind* kind, std::ostream* out) { *out << kind->name; }
@@ -132,7 +135,6 @@ class ElectionConformance : public StoreTest {};
 class RegisterConformance : public StoreTest {};
 class OnceConformance : public StoreTest {};
 class LatchConformance : public StoreTest {};
-class BarrierConformance : public StoreTest {};
 class AsyncConformance : public StoreTest {};
 // For stores with one capability, and for those without it.
 class FifoConformance : public StoreTest {};
@@ -142,10 +144,22 @@ class SharedMutexConformance : public StoreTest {};
 class NoSharedMutexConformance : public StoreTest {};
 class SemaphoreConformance : public StoreTest {};
 class NoSemaphoreConformance : public StoreTest {};
+class BarrierConformance : public StoreTest {};  // its parties take permits
 class LockDelayConformance : public StoreTest {};
 class NoLockDelayConformance : public StoreTest {};
+class ListingConformance : public StoreTest {};
+class NoListingConformance : public StoreTest {};
+class ReleaseRequestConformance : public StoreTest {};
+class NoReleaseRequestConformance : public StoreTest {};
 class SharedStoreConformance : public StoreTest {};
 class PrivateStoreConformance : public StoreTest {};
 class ServerConformance : public StoreTest {};
+// For stores with two capabilities.
+class FixedLeaseSharedMutexConformance : public StoreTest {};
+class FixedLeaseSemaphoreConformance : public StoreTest {};
+class ProcessSharedMutexConformance : public StoreTest {};
+class ProcessSemaphoreConformance : public StoreTest {};
+class ProcessLockDelayConformance : public StoreTest {};
+class ProcessReleaseRequestConformance : public StoreTest {};
 
 }  // namespace holdfast::conformance

@@ -89,7 +89,7 @@ TEST_P(MutexConformance, AFailedTryLeavesNothing) {
   EXPECT_EQ(client.health().holds, 0u);
 }
 
-TEST_P(ClientConformance, ListsByNameWhatBeginsWithThePrefix) {
+TEST_P(ListingConformance, ListsByNameWhatBeginsWithThePrefix) {
   Client client = open();
   std::vector<Hold> holds;
   for (const char* name : {"job/2", "job/10", "job", "jobs", "Job/1", "other"}) {
@@ -106,12 +106,12 @@ TEST_P(ClientConformance, ListsByNameWhatBeginsWithThePrefix) {
   EXPECT_EQ(names("nothing"), std::vector<std::string>());
 }
 
-TEST_P(ClientConformance, ListsAFreshStoreAsEmpty) {
+TEST_P(ListingConformance, ListsAFreshStoreAsEmpty) {
   const Client client = open();
   EXPECT_TRUE(client.list().empty());
 }
 
-TEST_P(ClientConformance, ListsManyLocks) {
+TEST_P(ListingConformance, ListsManyLocks) {
   Client client = open();
   std::vector<Hold> holds;
   for (int number = 0; number < 1000; ++number) {
@@ -122,6 +122,16 @@ TEST_P(ClientConformance, ListsManyLocks) {
   holds.clear();
   EXPECT_TRUE(eventually([&] { return client.list().empty(); }));
   EXPECT_EQ(client.health().holds, 0u);
+}
+
+TEST_P(NoListingConformance, IsRefusedWithTheReasonButShowsOneLock) {
+  Client client = open();
+  const Hold hold = Mutex(client, "job/1").acquire();
+  for (const std::string prefix : {"", "job", "job/1"}) {
+    EXPECT_EQ(test::errc_of([&] { static_cast<void>(client.list(prefix)); }), Errc::unsupported);
+  }
+  EXPECT_TRUE(client.show("job/1"));
+  EXPECT_FALSE(client.show("job"));
 }
 
 TEST_P(ClientConformance, HealthCounts) {

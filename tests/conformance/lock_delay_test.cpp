@@ -226,7 +226,7 @@ TEST_P(ClientConformance, ImpossibleLockDelaysAreRefused) {
   }
 }
 
-TEST_P(SharedStoreConformance, AKilledHolderKeepsTheNameClosedForItsLockDelay) {
+TEST_P(ProcessLockDelayConformance, AKilledHolderKeepsTheNameClosedForItsLockDelay) {
   Client client = open();
   ProcessPeer dying(url());
   const std::string ttl = std::to_string(short_ttl().count());
@@ -246,7 +246,7 @@ TEST_P(SharedStoreConformance, AKilledHolderWithoutALockDelayIsReplacedAtTheEndO
   EXPECT_TRUE(Mutex(client, "mine").try_acquire_for(test::patience));
 }
 
-TEST_P(SharedStoreConformance, AHolderThatWasStoppedKeepsTheNameClosedAndDoesNotOpenItLater) {
+TEST_P(ProcessLockDelayConformance, AHolderThatWasStoppedKeepsTheNameClosedAndDoesNotOpenItLater) {
   Client client = open();
   ProcessPeer stopped(url());
   const std::string ttl = std::to_string(short_ttl().count());

@@ -13,7 +13,7 @@
 
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(__FILE__).parent_path();
+const std::filesystem::path folder = HOLDFAST_SOURCE_DIR "/tests/conformance";
 
 std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;

@@ -57,7 +57,7 @@ TEST_P(ClientConformance, AnEvictionSparesWhoCameAfterTheLook) {
   EXPECT_TRUE(eventually([&] { return !next.valid(); }));
 }
 
-TEST_P(ClientConformance, ARequestReachesTheHolderOnceWithItsReasonAndItsTime) {
+TEST_P(ReleaseRequestConformance, ARequestReachesTheHolderOnceWithItsReasonAndItsTime) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -75,7 +75,7 @@ TEST_P(ClientConformance, ARequestReachesTheHolderOnceWithItsReasonAndItsTime) {
 }
 
 // Also when its time is long over.
-TEST_P(ClientConformance, ARequestThatIsIgnoredIsNotRepeated) {
+TEST_P(ReleaseRequestConformance, ARequestThatIsIgnoredIsNotRepeated) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -90,7 +90,7 @@ TEST_P(ClientConformance, ARequestThatIsIgnoredIsNotRepeated) {
   EXPECT_EQ(requests.size(), 1u);
 }
 
-TEST_P(ClientConformance, ASecondRequestIsToldAgain) {
+TEST_P(ReleaseRequestConformance, ASecondRequestIsToldAgain) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -106,7 +106,7 @@ TEST_P(ClientConformance, ASecondRequestIsToldAgain) {
   EXPECT_EQ(requests.reasons(), (std::vector<std::string>{"please", "urgent", "urgent"}));
 }
 
-TEST_P(ClientConformance, WhoeverListensLateHearsWhatWasAskedBefore) {
+TEST_P(ReleaseRequestConformance, WhoeverListensLateHearsWhatWasAskedBefore) {
   Requests early;
   Requests late;
   Client client = open();
@@ -125,7 +125,7 @@ TEST_P(ClientConformance, WhoeverListensLateHearsWhatWasAskedBefore) {
 }
 
 // The control: nobody asked.
-TEST_P(ClientConformance, WhoeverIsNotAskedHearsNothing) {
+TEST_P(ReleaseRequestConformance, WhoeverIsNotAskedHearsNothing) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -141,7 +141,7 @@ TEST_P(ClientConformance, WhoeverIsNotAskedHearsNothing) {
 }
 
 // What the last holder was asked is not the next one's business.
-TEST_P(ClientConformance, TheNextHolderIsNotAsked) {
+TEST_P(ReleaseRequestConformance, TheNextHolderIsNotAsked) {
   Requests first;
   Requests second;
   Client client = open();
@@ -198,13 +198,13 @@ TEST_P(FifoConformance, AfterARequestTheLockGoesToTheOtherClient) {
   EXPECT_TRUE(ours.take().valid());
 }
 
-TEST_P(ClientConformance, RevokingWhatNobodyHoldsDoesNothing) {
+TEST_P(ReleaseRequestConformance, RevokingWhatNobodyHoldsDoesNothing) {
   Client client = open();
   EXPECT_EQ(client.revoke("mine", {.reason = "maintenance", .within = 1h}), Revoked::not_held);
   EXPECT_TRUE(Mutex(client, "mine").try_acquire());
 }
 
-TEST_P(ClientConformance, RevokingLetsTheHolderLetGo) {
+TEST_P(ReleaseRequestConformance, RevokingLetsTheHolderLetGo) {
   Client client = open();
   Client operator_ = open();
   Hold hold = Mutex(client, "mine").acquire();
@@ -215,7 +215,7 @@ TEST_P(ClientConformance, RevokingLetsTheHolderLetGo) {
   client.close();
 }
 
-TEST_P(ClientConformance, RevokingTakesAwayWhatTheHolderKeeps) {
+TEST_P(ReleaseRequestConformance, RevokingTakesAwayWhatTheHolderKeeps) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -230,7 +230,7 @@ TEST_P(ClientConformance, RevokingTakesAwayWhatTheHolderKeeps) {
   client.close();
 }
 
-TEST_P(ClientConformance, RevokingSparesWhoeverComesLater) {
+TEST_P(ReleaseRequestConformance, RevokingSparesWhoeverComesLater) {
   Client client = open();
   Client other = open();
   Client operator_ = open();
@@ -282,7 +282,7 @@ TEST_P(SharedMutexConformance, AReaderThatKeepsItIsEvictedThoughOthersComeToItsC
   client.close();
 }
 
-TEST_P(ClientConformance, AStopEndsARevocationAndTakesNothingAway) {
+TEST_P(ReleaseRequestConformance, AStopEndsARevocationAndTakesNothingAway) {
   Requests requests;
   Client client = open();
   Client operator_ = open();
@@ -321,7 +321,7 @@ TEST_P(SemaphoreConformance, PermitsCanBeAskedForAndRevoked) {
   EXPECT_EQ(of_lock.size(), 0u);
 }
 
-TEST_P(SharedStoreConformance, ARequestReachesAHolderInAnotherProcess) {
+TEST_P(ProcessReleaseRequestConformance, ARequestReachesAHolderInAnotherProcess) {
   Client client = open();
   ProcessPeer holder(url());
   ASSERT_TRUE(holder.ask("acquire mine 10000 20000").starts_with("granted"));
@@ -332,7 +332,7 @@ TEST_P(SharedStoreConformance, ARequestReachesAHolderInAnotherProcess) {
   EXPECT_EQ(client.revoke("mine", {.reason = "maintenance", .within = 60s}), Revoked::not_held);
 }
 
-TEST_P(SharedStoreConformance, RevokingTakesAwayWhatAStoppedProcessKeeps) {
+TEST_P(ProcessReleaseRequestConformance, RevokingTakesAwayWhatAStoppedProcessKeeps) {
   Client client = open();
   ProcessPeer holder(url());
   ASSERT_TRUE(holder.ask("acquire mine 60000 20000").starts_with("granted"));
@@ -344,6 +344,14 @@ TEST_P(SharedStoreConformance, RevokingTakesAwayWhatAStoppedProcessKeeps) {
   EXPECT_EQ(holder.ask("await_loss mine"), "lost");
   EXPECT_EQ(holder.ask("release mine"), "not_held");
   EXPECT_TRUE(mine->valid());
+}
+
+TEST_P(NoReleaseRequestConformance, IsRefusedWithTheReasonAndTakesNothingAway) {
+  Client client = open();
+  const Hold hold = Mutex(client, "mine").acquire();
+  EXPECT_EQ(errc_of([&] { client.ask_to_release("mine", {.reason = "please"}); }), Errc::unsupported);
+  EXPECT_EQ(errc_of([&] { client.revoke("mine", {.reason = "please"}); }), Errc::unsupported);
+  EXPECT_TRUE(hold.valid());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ std::string take(int permits, int total, milliseconds ttl) {
 }
 
 // S05
-TEST_P(SharedStoreConformance, ThePermitsOfAKilledProcessComeBack) {
+TEST_P(ProcessSemaphoreConformance, ThePermitsOfAKilledProcessComeBack) {
   Client client = open();
   const Hold mine = Semaphore(client, "pool", 5).acquire();
   ProcessPeer dying(url());
@@ -41,7 +41,7 @@ TEST_P(SharedStoreConformance, ThePermitsOfAKilledProcessComeBack) {
 }
 
 // S05, S06
-TEST_P(SharedStoreConformance, APermitThatWasLostDuringAPauseIsNotReleasedTwice) {
+TEST_P(ProcessSemaphoreConformance, APermitThatWasLostDuringAPauseIsNotReleasedTwice) {
   Client client = open();
   ProcessPeer stopped(url());
   ASSERT_TRUE(stopped.ask(take(2, 2, short_ttl())).starts_with("granted"));
@@ -54,7 +54,7 @@ TEST_P(SharedStoreConformance, APermitThatWasLostDuringAPauseIsNotReleasedTwice)
   EXPECT_FALSE(Semaphore(client, "pool", 2).try_acquire());
 }
 
-TEST_P(SharedStoreConformance, PermitsGoFromProcessToProcess) {
+TEST_P(ProcessSemaphoreConformance, PermitsGoFromProcessToProcess) {
   Client client = open();
   ProcessPeer other(url());
   Hold mine = Semaphore(client, "pool", 2).acquire(2);
@@ -68,7 +68,7 @@ TEST_P(SharedStoreConformance, PermitsGoFromProcessToProcess) {
 }
 
 // S04, S06
-TEST_P(FixedLeaseConformance, AnExpiredPermitCannotBeReleasedAndFreesNobodyElses) {
+TEST_P(FixedLeaseSemaphoreConformance, AnExpiredPermitCannotBeReleasedAndFreesNobodyElses) {
   Client client = open();
   Client other = open();
   const Hold staying = Semaphore(other, "pool", 2).acquire();

@@ -62,7 +62,7 @@ TEST_P(SemaphoreConformance, NeverMoreThanTheTotalAreInside) {
 }
 
 // S01
-TEST_P(SharedStoreConformance, NeverMoreThanTheTotalAreInsideInSeveralProcesses) {
+TEST_P(ProcessSemaphoreConformance, NeverMoreThanTheTotalAreInsideInSeveralProcesses) {
   const test::SharedWithChildren<Room> room;
   std::vector<test::ForkedChild> children;
   for (int number = 0; number < 4; ++number) {

@@ -33,7 +33,7 @@ bool next_claim_comes(Client& client) {
 }
 
 // RW08
-TEST_P(SharedStoreConformance, AKilledReaderFreesOnlyItself) {
+TEST_P(ProcessSharedMutexConformance, AKilledReaderFreesOnlyItself) {
   Client client = open();
   Client other = open();
   Hold mine = SharedMutex(client, "list").acquire_shared();
@@ -56,7 +56,7 @@ TEST_P(SharedStoreConformance, AKilledReaderFreesOnlyItself) {
 }
 
 // RW08: the last reader, too.
-TEST_P(SharedStoreConformance, AKilledLastReaderIsReplacedByTheWriter) {
+TEST_P(ProcessSharedMutexConformance, AKilledLastReaderIsReplacedByTheWriter) {
   Client client = open();
   ProcessPeer dying(url());
   ASSERT_TRUE(dying.ask(share(short_ttl())).starts_with("granted"));
@@ -67,7 +67,7 @@ TEST_P(SharedStoreConformance, AKilledLastReaderIsReplacedByTheWriter) {
 }
 
 // RW08: a waiting writer that dies does not keep readers out for longer than its lease.
-TEST_P(SharedStoreConformance, AKilledWaitingWriterLetsReadersIn) {
+TEST_P(ProcessSharedMutexConformance, AKilledWaitingWriterLetsReadersIn) {
   Client client = open();
   Client other = open();
   const Hold mine = SharedMutex(client, "list").acquire_shared();
@@ -82,7 +82,7 @@ TEST_P(SharedStoreConformance, AKilledWaitingWriterLetsReadersIn) {
 }
 
 // RW08, RW09: stopped for longer than its lease.
-TEST_P(SharedStoreConformance, AReaderThatWasStoppedForTooLongTouchesNobody) {
+TEST_P(ProcessSharedMutexConformance, AReaderThatWasStoppedForTooLongTouchesNobody) {
   Client client = open();
   ProcessPeer stopped(url());
   ASSERT_TRUE(stopped.ask(share(short_ttl())).starts_with("granted"));
@@ -96,7 +96,7 @@ TEST_P(SharedStoreConformance, AReaderThatWasStoppedForTooLongTouchesNobody) {
   EXPECT_EQ(client.show("list").value().holders.at(0).client.id, client.identity().id);
 }
 
-TEST_P(SharedStoreConformance, ReadersInOtherProcessesKeepAWriterOut) {
+TEST_P(ProcessSharedMutexConformance, ReadersInOtherProcessesKeepAWriterOut) {
   Client client = open();
   ProcessPeer first(url());
   ProcessPeer second(url());
@@ -113,7 +113,7 @@ TEST_P(SharedStoreConformance, ReadersInOtherProcessesKeepAWriterOut) {
 }
 
 // RW09
-TEST_P(FixedLeaseConformance, AReaderWhoseLeaseEndsFreesOnlyItself) {
+TEST_P(FixedLeaseSharedMutexConformance, AReaderWhoseLeaseEndsFreesOnlyItself) {
   Client client = open();
   Client other = open();
   std::vector<Hold> renewed;

@@ -280,7 +280,7 @@ TEST_P(SharedMutexConformance, ReadersMeetEachOtherAndNeverAWriter) {
 }
 
 // RW07, RW14
-TEST_P(SharedStoreConformance, ReadersMeetEachOtherAndNeverAWriterInSeveralProcesses) {
+TEST_P(ProcessSharedMutexConformance, ReadersMeetEachOtherAndNeverAWriterInSeveralProcesses) {
   const test::SharedWithChildren<Room> room;
   std::vector<test::ForkedChild> children;
   for (int number = 0; number < 4; ++number) {

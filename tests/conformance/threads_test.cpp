@@ -163,7 +163,7 @@ TEST_P(MutexConformance, ManyThreadsTakeSeveralLocksOverOneClient) {
   }
   EXPECT_EQ(total, expected);
   EXPECT_EQ(clients[0].health().holds, 0u);
-  EXPECT_TRUE(test::eventually([&] { return clients[0].list().empty(); }));
+  for (int lock = 0; lock < 5; ++lock) EXPECT_TRUE(becomes_free(clients[0], "lock/" + std::to_string(lock)));
 }
 
 TEST_P(MutexConformance, IndependentLocksAreTakenSideBySide) {
@@ -185,7 +185,6 @@ TEST_P(ClientConformance, MayBeAskedFromManyThreads) {
   const Hold hold = Mutex(clients[0], "held").acquire();
   on_threads_of(clients, 8, [&](Client& client, std::size_t number) {
     for (int round = 0; round < 20; ++round) {
-      EXPECT_EQ(client.list("held").size(), 1u);
       EXPECT_TRUE(client.show("held").has_value());
       EXPECT_GE(client.health().holds, 1u);
       EXPECT_TRUE(hold.valid());

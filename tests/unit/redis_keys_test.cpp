@@ -54,6 +54,27 @@ TEST(RedisKeys, AreThoseThatOtherVersionsUse) {
   EXPECT_EQ(keys.pattern("a*"), "holdfast:{*}:[lp]:a%2a*");
 }
 
+TEST(RedisKeys, OfTheLayoutPlainAreTheNameItselfAndOurOwn) {
+  const Keys keys("holdfast");
+  const PlainKeys lock = keys.plain("a b");
+  EXPECT_EQ(lock.lock, "a b");
+  EXPECT_EQ(lock.holder, "holdfast:{b8}:h:a%20b");
+  EXPECT_EQ(lock.waiters, "holdfast:{b8}:w:a%20b");
+  EXPECT_EQ(lock.counter, keys.line("a b", false).counter) << "tokens rise also from one layout to the other";
+}
+
+TEST(RedisKeys, OfOursAreNoNamesInTheLayoutPlain) {
+  const Keys keys("holdfast");
+  EXPECT_FALSE(keys.why_taken("name"));
+  EXPECT_FALSE(keys.why_taken("holdfast"));
+  EXPECT_FALSE(keys.why_taken("holdfast:name"));
+  for (const std::string& key : {keys.line("x", false).line, keys.line("x", true).counter, keys.register_of("x"),
+                                 keys.plain("x").holder, keys.plain("x").waiters}) {
+    ASSERT_TRUE(keys.why_taken(key)) << key;
+    EXPECT_EQ(keys.why_taken(key)->code, Errc::invalid_argument);
+  }
+}
+
 TEST(RedisKeys, AreReadBack) {
   const Keys keys("app:locks");
   const std::string name = std::string("a:{p}:b") + '\0' + "part";

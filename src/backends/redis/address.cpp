@@ -91,7 +91,10 @@ void set_option(const std::string& name, const std::string& value, Address& addr
   const bool is_unix = address.transport == Address::Transport::unix_socket;
   if (name == "prefix") return set_prefix(value, address);
   if (name == "layout") {
-    if (value != "queue") refuse("wants a layout that does not exist; there is only layout=queue");
+    if (value != "queue" && value != "plain") {
+      refuse("wants a layout that does not exist; there are layout=queue and layout=plain");
+    }
+    address.layout = value == "plain" ? Address::Layout::plain : Address::Layout::queue;
     return;
   }
   if (is_unix && name == "db") {

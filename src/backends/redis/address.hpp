@@ -15,13 +15,14 @@ namespace holdfast::redis {
 /// | option           | meaning                                                                        |
 /// |------------------|--------------------------------------------------------------------------------|
 /// | prefix           | what the names of all keys and channels begin with; `holdfast` unless given     |
-/// | layout           | how locks are kept in keys; `queue` is the only one                             |
+/// | layout           | how locks are kept in keys: `queue`, or `plain` as other libraries do           |
 /// | db, user,        | unix socket: the number of the database and the credentials, for which the URL  |
 /// | password         | has no other place there                                                        |
 /// | ca, cert, key    | TLS: files with trusted authorities, and with the client's certificate and key  |
 /// | verify           | TLS: `no` accepts every certificate of the server                               |
 struct Address {
   enum class Transport { tcp, tls, unix_socket };
+  enum class Layout { queue, plain };
 
   struct Tls {
     std::string authorities_file = {};  ///< empty: those that the system trusts
@@ -38,6 +39,7 @@ struct Address {
   std::string password = {};
   int database = 0;
   std::string prefix = "holdfast";
+  Layout layout = Layout::queue;
   Tls tls = {};
 
   /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.

@@ -11,6 +11,8 @@
 #include "backends/redis/hash_registers.hpp"
 #include "backends/redis/inbox.hpp"
 #include "backends/redis/keys.hpp"
+#include "backends/redis/plain_administration.hpp"
+#include "backends/redis/plain_claims.hpp"
 #include "backends/redis/queue_administration.hpp"
 #include "backends/redis/queue_claims.hpp"
 #include "backends/redis/record.hpp"
@@ -23,44 +25,44 @@ using spi::Done;
 
 /// Nobody else listens to a channel of this name.
 std::string new_client() {
-  std::array<unsigned char, RecordTail::client_bytes / 2> random = {};
+  std::array<char, RecordTail::client_bytes / 2> random = {};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     throw Error(Errc::exhausted, "the system has no random numbers");
   }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string client;
-  for (const unsigned char byte : random) {
-    client += digits[byte >> 4U];
-    client += digits[byte & 15U];
-  }
-  return client;
+  return hexadecimal({random.data(), random.size()});
 }
 
-/// One client of one server: what it asks, what it is told, and the layout of what it keeps there.
-class RedisBackend final : public spi::Backend {
+/// One client of one server: what it asks, and what it is told. Layouts differ in what they keep there.
+class RedisBackend : public spi::Backend {
  public:
+  spi::Registers& registers() override { return registers_; }
+
+  void close(Done<> done) override {
+    requests_.close();
+    registers_.close();
+    inbox_.close();
+    context_.loop.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
+  }
+
+ protected:
   RedisBackend(Address address, const spi::BackendContext& context)
-      : loop_(context.loop),
+      : context_(context),
         address_(std::move(address)),
         keys_(address_.prefix),
         client_(new_client()),
         requests_(context.loop, address_),
         registers_(context.loop, requests_, keys_),
-        inbox_(context.loop, address_, keys_, client_, context.events, registers_, [this] { claims_.catch_up(); }),
-        claims_(context, requests_, keys_, inbox_, client_),
-        administration_(context.loop, requests_, keys_) {
+        inbox_(context.loop, address_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
     registers_.attach(inbox_);
   }
 
-  spi::Claims& claims() override { return claims_; }
-  spi::Registers& registers() override { return registers_; }
-  spi::Administration& administration() override { return administration_; }
+  /// Messages to claims may have been lost.
+  virtual void catch_up() = 0;
 
-  StoreTraits traits() const override {
+  static StoreTraits traits_of_the_server() {
     return {.store = "redis",
             .lease_scope = StoreTraits::LeaseScope::claim,
             .has_clock = true,
-            .fifo = true,
             .durable_tokens = true,
             .shared_between_processes = true,
             .failover_may_lose =
@@ -68,23 +70,64 @@ class RedisBackend final : public spi::Backend {
             .max_value_bytes = HashRegisters::max_value_bytes};
   }
 
-  void close(Done<> done) override {
-    requests_.close();
-    registers_.close();
-    inbox_.close();
-    loop_.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
-  }
-
- private:
-  spi::Loop& loop_;
+  const spi::BackendContext context_;
   const Address address_;
   const Keys keys_;
   const std::string client_;
   Requests requests_;
   HashRegisters registers_;
   Inbox inbox_;
+};
+
+class QueueBackend final : public RedisBackend {
+ public:
+  QueueBackend(Address address, const spi::BackendContext& context)
+      : RedisBackend(std::move(address), context),
+        claims_(context, requests_, keys_, inbox_, client_),
+        administration_(context.loop, requests_, keys_) {}
+
+  spi::Claims& claims() override { return claims_; }
+  spi::Administration& administration() override { return administration_; }
+
+  StoreTraits traits() const override {
+    StoreTraits traits = traits_of_the_server();
+    traits.fifo = true;
+    return traits;
+  }
+
+ private:
+  void catch_up() override { claims_.catch_up(); }
+
   QueueClaims claims_;
   QueueAdministration administration_;
+};
+
+class PlainBackend final : public RedisBackend {
+ public:
+  PlainBackend(Address address, const spi::BackendContext& context)
+      : RedisBackend(std::move(address), context),
+        claims_(context, requests_, keys_),
+        administration_(context.loop, requests_, keys_) {}
+
+  spi::Claims& claims() override { return claims_; }
+  spi::Administration& administration() override { return administration_; }
+
+  StoreTraits traits() const override {
+    StoreTraits traits = traits_of_the_server();
+    traits.store = "redis (layout plain)";
+    traits.shared = false;
+    traits.permits = false;
+    traits.lock_delay = false;
+    traits.lists = false;
+    traits.release_requests = false;
+    return traits;
+  }
+
+ private:
+  void catch_up() override {}  // claims are never told anything
+
+  PlainClaims claims_;
+  PlainAdministration administration_;
 };
 
 }  // namespace
@@ -92,7 +135,11 @@ class RedisBackend final : public spi::Backend {
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 3> schemes = {"redis", "rediss", "redis+unix"};
   static constexpr auto open = [](const spi::Url& url, const spi::BackendContext& context) {
-    return std::unique_ptr<spi::Backend>(std::make_unique<RedisBackend>(Address::parse(url), context));
+    Address address = Address::parse(url);
+    if (address.layout == Address::Layout::plain) {
+      return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(address), context));
+    }
+    return std::unique_ptr<spi::Backend>(std::make_unique<QueueBackend>(std::move(address), context));
   };
   static constexpr spi::BackendFactory factory = {.name = "redis", .schemes = schemes, .open = open};
   return factory;

@@ -74,6 +74,23 @@ LineKeys Keys::line(std::string_view name, bool permits) const {
           .counter = prefix_ + ":{" + std::string(bucket) + "}:n"};
 }
 
+PlainKeys Keys::plain(std::string_view name) const {
+  const std::array<char, 2> digits_of_bucket = bucket_of(name);
+  const std::string_view bucket(digits_of_bucket.data(), digits_of_bucket.size());
+  const std::string encoded = encode(name);
+  return {.lock = std::string(name),
+          .holder = in_bucket(bucket, "h", encoded),
+          .waiters = in_bucket(bucket, "w", encoded),
+          .counter = prefix_ + ":{" + std::string(bucket) + "}:n"};
+}
+
+std::optional<spi::Failure> Keys::why_taken(std::string_view name) const {
+  if (!name.starts_with(prefix_ + ":{")) return std::nullopt;
+  return spi::Failure{Errc::invalid_argument,
+                      "in the layout plain a lock's name is its key, and keys that begin with '" + prefix_ +
+                          ":{' are Holdfast's own; choose another name or ?prefix="};
+}
+
 std::string Keys::register_of(std::string_view name) const {
   const std::array<char, 2> bucket = bucket_of(name);
   return in_bucket({bucket.data(), bucket.size()}, "r", encode(name));

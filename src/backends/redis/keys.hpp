@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "spi/result.hpp"
 
 namespace holdfast::redis {
 
@@ -13,6 +16,14 @@ struct LineKeys {
   std::string counter;
 };
 
+/// The four keys of one lock of the layout `plain` (plain_lock.hpp).
+struct PlainKeys {
+  std::string lock;
+  std::string holder;
+  std::string waiters;
+  std::string counter;
+};
+
 /// How names become keys: `<prefix>:{<bucket>}:<what>:<name>`. The braces make a cluster put all keys of a bucket, and
 /// with them the bucket's counter of grants, in one slot. There are 256 buckets, so that a client with many locks
 /// renews them in few requests also there.
@@ -21,13 +32,19 @@ struct LineKeys {
 /// |------------|-----------------------------------------------------------|
 /// | l, lc, lo  | the line, the claims and the order of a lock              |
 /// | p, pc, po  | the same of a semaphore                                   |
+/// | h, w       | layout `plain`: what the holder says of itself, who waits |
 /// | r          | a register, and the channel on which its changes are told |
 /// | n          | without a name: the bucket's counter                      |
+///
+/// A lock of the layout `plain` is the key of its very name, which other libraries know, too.
 class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
 
   LineKeys line(std::string_view name, bool permits) const;
+  PlainKeys plain(std::string_view name) const;
+  /// Errc::invalid_argument if the key of that very name is, or may become, one of those above.
+  std::optional<spi::Failure> why_taken(std::string_view name) const;
   std::string register_of(std::string_view name) const;
   /// Where a client is told what happens to its claims.
   std::string channel_of(std::string_view client) const { return prefix_ + ":client:" + std::string(client); }

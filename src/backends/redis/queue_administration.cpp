@@ -1,7 +1,6 @@
 #include "backends/redis/queue_administration.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "backends/redis/queue_line.hpp"
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
+#include "backends/redis/server_time.hpp"
 #include "spi/rules.hpp"
 
 namespace holdfast::redis {
@@ -148,8 +148,7 @@ std::optional<ClaimStatus> status_from(const Reply& reply) {
   if (!shown) return std::nullopt;
   ClaimStatus status;
   status.number = shown->number;
-  status.since = system_clock::time_point(
-      std::chrono::duration_cast<system_clock::duration>(std::chrono::microseconds(shown->since)));
+  status.since = time_of_day(std::chrono::microseconds(shown->since));
   status.lease_left = milliseconds(shown->milliseconds_left);
   status.mode = shown->mode;
   status.permits = shown->mode == ClaimMode::permits ? shown->units : 1;
@@ -297,21 +296,6 @@ void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done
          });
 }
 
-void QueueAdministration::now(Done<system_clock::time_point> done) {
-  requests_.send(
-      {.command = Command().add("TIME"), .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         const auto& parts = result.value()->elements;
-         long long seconds = 0;
-         long long microseconds = 0;
-         if (parts.size() == 2) {
-           std::from_chars(parts[0].text.data(), parts[0].text.data() + parts[0].text.size(), seconds);
-           std::from_chars(parts[1].text.data(), parts[1].text.data() + parts[1].text.size(), microseconds);
-         }
-         if (seconds == 0) return done(Failure{Errc::store_failed, "TIME was answered with something else"});
-         done(system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-             std::chrono::seconds(seconds) + std::chrono::microseconds(microseconds))));
-       }});
-}
+void QueueAdministration::now(Done<system_clock::time_point> done) { ask_time(requests_, std::move(done)); }
 
 }  // namespace holdfast::redis

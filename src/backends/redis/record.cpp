@@ -63,6 +63,17 @@ spi::ClaimId id_from(std::string_view bytes) {
   return id;
 }
 
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char byte : bytes) {
+    text += digits[static_cast<unsigned char>(byte) >> 4U];
+    text += digits[static_cast<unsigned char>(byte) & 15U];
+  }
+  return text;
+}
+
 std::uint32_t RecordTail::units_of(const spi::Mode& mode) {
   if (mode.kind == ClaimMode::permits) return mode.permits;
   return mode.kind == ClaimMode::shared ? 1 : everything;
@@ -77,16 +88,20 @@ std::string RecordTail::of(const spi::ClaimRequest& request, std::string_view cl
   append_number(tail, number_of(request.mode.kind), 1);
   append_number(tail, units_of(request.mode), 4);
   append_number(tail, total_of(request.mode), 4);
-  tail.append(client);
+  return tail.append(client).append(description_of(request));
+}
+
+std::string RecordTail::description_of(const spi::ClaimRequest& request) {
+  std::string description;
   static const ClientIdentity nobody;
   const ClientIdentity& identity = request.client ? *request.client : nobody;
-  append_text(tail, identity.id);
-  append_text(tail, identity.host);
-  append_number(tail, static_cast<std::uint64_t>(identity.pid), 8);
-  append_text(tail, identity.command);
-  append_text(tail, identity.label);
-  append_text(tail, request.reason);
-  return tail;
+  append_text(description, identity.id);
+  append_text(description, identity.host);
+  append_number(description, static_cast<std::uint64_t>(identity.pid), 8);
+  append_text(description, identity.command);
+  append_text(description, identity.label);
+  append_text(description, request.reason);
+  return description;
 }
 
 void RecordTail::describe(std::string_view description, ClaimStatus& status) {

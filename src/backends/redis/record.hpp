@@ -15,6 +15,9 @@ namespace holdfast::redis {
 std::string bytes_of(const spi::ClaimId& id);
 spi::ClaimId id_from(std::string_view bytes);
 
+/// Two digits for each byte.
+std::string hexadecimal(std::string_view bytes);
+
 /// The parts of a claim's record that its client writes, and the scripts never change but for a downgrade: mode, units,
 /// total, client, description (queue_line.hpp).
 struct RecordTail {
@@ -25,6 +28,8 @@ struct RecordTail {
   static std::uint32_t total_of(const spi::Mode& mode);
 
   static std::string of(const spi::ClaimRequest& request, std::string_view client);
+  /// Its last part: who claims and why.
+  static std::string description_of(const spi::ClaimRequest& request);
   /// Fills in who claims and why.
   static void describe(std::string_view description, ClaimStatus& status);
 };

@@ -89,7 +89,8 @@ class Break : public Command {
   static int preview(const LockStatus& lock) {
     const auto now = std::chrono::system_clock::now();
     for (const ClaimStatus& holder : lock.holders) {
-      tell(client_of(holder) + " would lose " + possession(lock, holder) + ", held for " + age(holder.since, now));
+      const std::string held = is_known(holder.client) ? ", held for " + age(holder.since, now) : "";
+      tell(client_of(holder) + " would lose " + possession(lock, holder) + held);
     }
     tell("nothing was changed; add --yes to do it");
     return exit_code::usage;

@@ -21,6 +21,7 @@ std::string about(const ClaimStatus& claim) {
 }
 
 std::string place(const ClientIdentity& client) {
+  if (!is_known(client)) return "unknown: not a client of Holdfast, or one that is described nowhere";
   return printable(client.host) + ", pid " + std::to_string(client.pid) + ", client " + printable(client.id);
 }
 
@@ -32,7 +33,7 @@ std::string details_of(const LockStatus& lock, std::chrono::system_clock::time_p
   text += field("token", token_text(token_of(lock)));
   for (const ClaimStatus& holder : lock.holders) {
     text += field("holder", place(holder.client)) + about(holder);
-    text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since, now));
+    if (is_known(holder.client)) text += field("  since", rfc3339(holder.since) + ", " + ago(holder.since, now));
     text += field("  lease", human(holder.lease_left) + " left");
   }
   if (lock.holders.empty()) text += field("holder", "-");

@@ -34,8 +34,11 @@ Token token_of(const ClaimStatus& claim) { return Token(claim.number << 8U); }
 
 std::string token_text(Token token) { return token == Token(0) ? "-" : to_string(token); }
 
+bool is_known(const ClientIdentity& client) { return !client.id.empty(); }
+
 std::string client_of(const ClaimStatus& claim) {
   const ClientIdentity& client = claim.client;
+  if (!is_known(client)) return "(unknown)";
   const std::string& called = client.label.empty() ? client.command : client.label;
   return printable(client.host + ":" + std::to_string(client.pid) + (called.empty() ? "" : " (" + called + ")"));
 }

@@ -23,6 +23,8 @@ Token token_of(const LockStatus& lock);
 Token token_of(const ClaimStatus& claim);
 /// `768`, or `-` where there is none.
 std::string token_text(Token token);
+/// Whether it says who it is: holders that use another library on a shared kind of lock do not.
+bool is_known(const ClientIdentity& client);
 /// `host:pid` and what it is called: its label, else its command. Printable.
 std::string client_of(const ClaimStatus& claim);
 /// `3m 10s`.

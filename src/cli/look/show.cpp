@@ -21,8 +21,11 @@ class Show : public Command {
   int execute() override {
     const LockName name(name_);
     const Store store = choose_store(store_);
-    std::vector<LockStatus> found = open_client(store).list(name_);
-    std::erase_if(found, [&](const LockStatus& lock) { return lock.name != name_; });
+    const Client client = open_client(store);
+    std::vector<LockStatus> found;
+    for (const LockKind kind : {LockKind::lock, LockKind::semaphore, LockKind::election}) {
+      if (auto lock = client.show(name, kind)) found.push_back(*std::move(lock));
+    }
     tell_if_default(store);
     if (json_) {
       print(to_json(found.empty() ? LockStatus{.name = name_} : found.front()));

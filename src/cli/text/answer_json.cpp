@@ -23,6 +23,8 @@ Json json_of(const StoreTraits& traits) {
           {"shared", traits.shared},
           {"permits", traits.permits},
           {"lock_delay", traits.lock_delay},
+          {"lists", traits.lists},
+          {"release_requests", traits.release_requests},
           {"durable_tokens", traits.durable_tokens},
           {"shared_between_processes", traits.shared_between_processes},
           {"failover_may_lose", traits.failover_may_lose},

@@ -1,0 +1,204 @@
+// Layout `plain` and redis-py's Lock are one lock: they exclude each other, and neither frees what the other holds.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iomanip>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "holdfast/holdfast.hpp"
+#include "interop/python_process.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/forked_child.hpp"
+#include "support/redis_server.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::interop {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ChildReport;
+using test::errc_of;
+using test::ForkedChild;
+
+constexpr int turns_of_each_side = 100;
+
+std::string text_of(const std::string& file) {
+  std::string text;
+  std::getline(std::ifstream(file), text, '\0');
+  return text;
+}
+
+/// A number in a file that nothing protects but the lock, and who added to it.
+class Counting {
+ public:
+  Counting() {
+    std::ofstream(directory() + "/counter") << "0000000000";
+    std::ofstream(directory() + "/turns") << "";
+  }
+
+  std::string directory() const { return directory_.path().string(); }
+  int counter() const { return std::stoi(text_of(directory() + "/counter")); }
+  std::string turns() const { return text_of(directory() + "/turns"); }
+
+  bool enough() const {
+    const std::string turns = this->turns();
+    return std::ranges::count(turns, 'p') >= turns_of_each_side && std::ranges::count(turns, 'c') >= turns_of_each_side;
+  }
+
+  void count_one() const {
+    const int number = counter();
+    std::this_thread::sleep_for(1ms);
+    std::fstream(directory() + "/counter", std::ios::in | std::ios::out)
+        << std::setw(10) << std::setfill('0') << number + 1;
+    std::ofstream(directory() + "/turns", std::ios::app) << 'c';
+  }
+
+ private:
+  const test::TemporaryDirectory directory_;
+};
+
+class RedisPy : public testing::Test {
+ protected:
+  std::string url() const { return server_.url() + "?layout=plain"; }
+  PythonProcess python(const std::vector<std::string>& arguments) const { return {server_.port(), arguments}; }
+  std::string key(const std::string& name) const { return server_.command({"GET", name}); }
+  void go() const { server_.command({"SET", "go", "1"}); }
+
+  /// Three processes of each side, and `other`, count until each side had its turns.
+  void count(const Counting& counting, const std::string& other = {}) const {
+    std::vector<ForkedChild> children;
+    for (int number = 0; number < 3; ++number) {
+      children.emplace_back([&](ChildReport&) {
+        Client client(url());
+        Mutex mutex(client, "counted");
+        while (!counting.enough()) {
+          const std::scoped_lock lock(mutex);
+          counting.count_one();
+        }
+      });
+    }
+    std::vector<PythonProcess> pythons;
+    const std::string turns = std::to_string(turns_of_each_side);
+    for (int number = 0; number < 3; ++number) {
+      pythons.push_back(python({"count", "counted", counting.directory(), turns}));
+    }
+    if (!other.empty()) pythons.push_back(python({other, "counted", counting.directory(), turns}));
+    for (ForkedChild& child : children) EXPECT_TRUE(child.succeeds());
+    for (PythonProcess& process : pythons) EXPECT_TRUE(process.succeeds());
+  }
+
+  test::RedisServer server_;
+};
+
+TEST_F(RedisPy, CountsTogetherWithHoldfast) {
+  const Counting counting;
+  count(counting);
+  const std::string turns = counting.turns();
+  EXPECT_EQ(counting.counter(), static_cast<int>(turns.size()));
+  EXPECT_GE(std::ranges::count(turns, 'p'), turns_of_each_side);
+  EXPECT_GE(std::ranges::count(turns, 'c'), turns_of_each_side);
+  EXPECT_NE(turns.find("pc"), std::string::npos) << "they contended";
+  EXPECT_NE(turns.find("cp"), std::string::npos);
+  EXPECT_EQ(key("counted"), "");
+}
+
+// The control: that the counter is right is the lock's doing.
+TEST_F(RedisPy, AClientThatIgnoresTheLockMakesTheCounterWrong) {
+  const Counting counting;
+  count(counting, "count_without_lock");
+  EXPECT_LT(counting.counter(), static_cast<int>(counting.turns().size()));
+}
+
+TEST_F(RedisPy, IsRefusedWhileHoldfastHolds) {
+  Client client(url());
+  Hold hold = Mutex(client, "mine").acquire();
+  EXPECT_EQ(python({"try_lock", "mine"}).line(), "busy");
+  EXPECT_EQ(hold.release(), Released::released);
+  EXPECT_EQ(python({"try_lock", "mine"}).line(), "granted");
+}
+
+TEST_F(RedisPy, KeepsHoldfastWaitingUntilItLetsGo) {
+  PythonProcess other = python({"hold", "mine", "30"});
+  const std::string token = other.line();
+  ASSERT_TRUE(token.starts_with("granted "));
+  Client client(url());
+  EXPECT_FALSE(Mutex(client, "mine").try_acquire());
+  EXPECT_FALSE(Mutex(client, "mine").try_acquire_for(200ms));
+  const LockStatus status = client.show("mine").value();
+  ASSERT_EQ(status.holders.size(), 1U);
+  EXPECT_EQ(status.holders[0].client.id, "") << "nobody knows who it is";
+  EXPECT_EQ(status.number, 0U) << "and it has no token";
+  EXPECT_GT(status.holders[0].lease_left, 0ms);
+  EXPECT_LE(status.holders[0].lease_left, 30s);
+  EXPECT_EQ("granted " + key("mine"), token);
+  go();
+  EXPECT_EQ(other.line(), "done");
+  EXPECT_TRUE(Mutex(client, "mine").try_acquire_for(test::patience));
+}
+
+TEST_F(RedisPy, KeepsHoldfastWaitingWithoutAnExpiry) {
+  PythonProcess other = python({"hold", "mine", "0"});
+  ASSERT_NE(other.line(), "");
+  Client client(url());
+  EXPECT_FALSE(Mutex(client, "mine").try_acquire_for(200ms));
+  EXPECT_EQ(client.show("mine").value().holders.at(0).lease_left, LockOptions::max_ttl) << "as long as can be said";
+  go();
+  EXPECT_TRUE(Mutex(client, "mine").try_acquire_for(test::patience));
+  EXPECT_EQ(other.line(), "done");
+}
+
+TEST_F(RedisPy, CannotReleaseOrExtendWhatHoldfastHasTakenOver) {
+  PythonProcess other = python({"outlive", "mine", "0.3"});
+  ASSERT_EQ(other.line(), "granted");
+  Client client(url());
+  Hold hold = Mutex(client, "mine").acquire();
+  const std::string value = key("mine");
+  EXPECT_EQ(other.line(), "not owned");
+  EXPECT_EQ(other.line(), "not owned");
+  EXPECT_EQ(key("mine"), value);
+  EXPECT_TRUE(hold.valid());
+  EXPECT_EQ(hold.release(), Released::released);
+}
+
+TEST_F(RedisPy, KeepsWhatItHasTakenOverFromHoldfast) {
+  Client client(url());
+  Hold hold = Mutex(client, "mine", {.ttl = 300ms, .lease = LeaseKind::fixed}).acquire();
+  PythonProcess other = python({"hold", "mine", "30"});
+  const std::string token = other.line();
+  ASSERT_TRUE(token.starts_with("granted "));
+  EXPECT_NE(hold.release(), Released::released) << "too late";
+  EXPECT_EQ("granted " + key("mine"), token);
+  EXPECT_FALSE(Mutex(client, "mine").try_acquire());
+  go();
+  EXPECT_EQ(other.line(), "done");
+}
+
+TEST_F(RedisPy, LosesALockThatIsBroken) {
+  PythonProcess other = python({"hold", "mine", "30"});
+  ASSERT_NE(other.line(), "");
+  Client client(url());
+  EXPECT_TRUE(client.evict("mine"));
+  EXPECT_FALSE(client.evict("mine"));
+  const Hold hold = Mutex(client, "mine").acquire();
+  go();
+  EXPECT_EQ(other.line(), "not owned");
+  EXPECT_TRUE(hold.valid());
+}
+
+TEST_F(RedisPy, DoesNotStopTokensFromRising) {
+  Client client(url());
+  const Token before = Mutex(client, "mine").acquire().token();
+  ASSERT_EQ(python({"try_lock", "mine"}).line(), "granted");
+  ASSERT_TRUE(client.evict("mine"));
+  EXPECT_GT(Mutex(client, "mine").acquire().token(), before);
+}
+
+}  // namespace
+}  // namespace holdfast::interop
