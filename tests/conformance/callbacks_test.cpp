@@ -306,7 +306,8 @@ TEST_P(ClientConformance, AChangeCallbackMayUseHoldfast) {
 TEST_P(ClientConformance, AnErrorCallbackMayUseHoldfast) {
   Recorder<std::size_t> seen;
   std::optional<Client> client;
-  client.emplace(url(), ClientOptions{.on_error = [&](const Error&) { seen.add(client->show("mine").has_value() ? 1 : 0); }});
+  client.emplace(url(),
+                 ClientOptions{.on_error = [&](const Error&) { seen.add(client->show("mine").has_value() ? 1 : 0); }});
   const Hold hold = Mutex(*client, "mine").acquire();
   Mutex(*client, "nobodys").unlock();
   EXPECT_TRUE(seen.reaches(1));
