@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conformance/answers.hpp"
+#include "conformance/fixture.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/eventually.hpp"
 
@@ -36,6 +37,7 @@ struct Waiting {
   void (*unblock)(Client& other);  ///< this
   /// How it ends if its object is gone when it could be done.
   std::error_code when_abandoned = {};
+  bool Capabilities::* needs = nullptr;  ///< of the store
 };
 
 template <class T>
@@ -66,21 +68,30 @@ inline const std::vector<Waiting> waiting_forms = {
        mutex->async_acquire(told_to<Hold>(codes), std::move(stop));
        return mutex;
      },
-     [](Client& other) { return kept(SharedMutex(other, "thing").acquire_shared()); }, nothing_more},
+     [](Client& other) { return kept(SharedMutex(other, "thing").acquire_shared()); },
+     nothing_more,
+     {},
+     &Capabilities::shared},
     {"SharedMutex::async_acquire_shared",
      [](Client& client, Codes& codes, std::stop_token stop) -> Keeper {
        auto mutex = std::make_shared<SharedMutex>(client, "thing");
        mutex->async_acquire_shared(told_to<Hold>(codes), std::move(stop));
        return mutex;
      },
-     [](Client& other) { return kept(SharedMutex(other, "thing").acquire()); }, nothing_more},
+     [](Client& other) { return kept(SharedMutex(other, "thing").acquire()); },
+     nothing_more,
+     {},
+     &Capabilities::shared},
     {"Semaphore::async_acquire",
      [](Client& client, Codes& codes, std::stop_token stop) -> Keeper {
        auto semaphore = std::make_shared<Semaphore>(client, "thing", 2);
        semaphore->async_acquire(1, told_to<Hold>(codes), std::move(stop));
        return semaphore;
      },
-     [](Client& other) { return kept(Semaphore(other, "thing", 2).acquire(2)); }, nothing_more},
+     [](Client& other) { return kept(Semaphore(other, "thing", 2).acquire(2)); },
+     nothing_more,
+     {},
+     &Capabilities::permits},
     {"MultiLock::async_acquire",
      [](Client& client, Codes& codes, std::stop_token stop) -> Keeper {
        auto lock = std::make_shared<MultiLock>(client, std::vector<LockName>{"first", "thing", "zero"});
@@ -127,7 +138,10 @@ inline const std::vector<Waiting> waiting_forms = {
        barrier->async_arrive_and_wait(told_to<std::uint64_t>(codes), std::move(stop));
        return barrier;
      },
-     [](Client&) { return Keeper(); }, [](Client& other) { Barrier(other, "thing", 2).arrive_and_wait(); }},
+     [](Client&) { return Keeper(); },
+     [](Client& other) { Barrier(other, "thing", 2).arrive_and_wait(); },
+     {},
+     &Capabilities::permits},
 };
 
 /// A call that the store answers at once, and one like it that is refused.
@@ -136,6 +150,7 @@ struct Immediate {
   Begin begin;
   Begin refused = nullptr;
   Errc refusal = Errc::invalid_argument;
+  bool Capabilities::* needs = nullptr;  ///< of the store
 };
 
 inline const std::vector<Immediate> immediate_forms = {
@@ -203,7 +218,8 @@ inline const std::vector<Immediate> immediate_forms = {
        auto barrier = std::make_shared<Barrier>(client, "alone", 1);
        barrier->async_arrive_and_wait(told_to<std::uint64_t>(codes));
        return barrier;
-     }},
+     },
+     nullptr, Errc::invalid_argument, &Capabilities::permits},
     {"Election::async_campaign",
      [](Client& client, Codes& codes, std::stop_token) -> Keeper {
        auto election = std::make_shared<Election>(client, "free");
@@ -275,5 +291,15 @@ inline const std::vector<Immediate> immediate_forms = {
        return hold;
      }},
 };
+
+/// Those of them that a store can do.
+template <class Form>
+std::vector<Form> possible(const std::vector<Form>& forms, const Capabilities& can) {
+  std::vector<Form> found;
+  for (const Form& form : forms) {
+    if (form.needs == nullptr || can.*form.needs) found.push_back(form);
+  }
+  return found;
+}
 
 }  // namespace holdfast::conformance
