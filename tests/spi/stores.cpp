@@ -27,6 +27,14 @@ FreshStore on_a_redis_server() {
   return {server->url() + "?prefix=" + new_name(), server};
 }
 
+/// The same with a database of its own: the names of plain locks have no prefix.
+FreshStore of_plain_locks() {
+  static const auto server =
+      std::make_shared<test::RedisServer>(test::RedisServer::Options{.arguments = {"--databases", "10000"}});
+  static std::atomic<int> made = 0;
+  return {server->url() + "/" + std::to_string(++made) + "?layout=plain", server};
+}
+
 }  // namespace
 
 const std::vector<StoreKind>& store_kinds() {
@@ -35,6 +43,11 @@ const std::vector<StoreKind>& store_kinds() {
       {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
       {.scheme = "redis", .make = on_a_redis_server},
   };
+  return kinds;
+}
+
+const std::vector<StoreKind>& polling_kinds() {
+  static const std::vector<StoreKind> kinds = {{.scheme = "redis_plain", .make = of_plain_locks}};
   return kinds;
 }
 
@@ -62,5 +75,8 @@ INSTANTIATE_TEST_SUITE_P(Store, AdministrationOf, testing::ValuesIn(store_kinds(
 INSTANTIATE_TEST_SUITE_P(Store, RegistersOf, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, PartNames, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Closing, testing::ValuesIn(store_kinds()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(PollingStore, Polling, testing::ValuesIn(polling_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(PollingStore, RegistersOf, testing::ValuesIn(polling_kinds()), name_of);
 
 }  // namespace holdfast::spi_suite

@@ -26,6 +26,10 @@ struct StoreKind {
 /// What the suite runs on: a store joins with a line in stores.cpp.
 const std::vector<StoreKind>& store_kinds();
 
+/// Stores without a line: claims look from time to time. They have a chapter of their own, and share those that are not
+/// about claims.
+const std::vector<StoreKind>& polling_kinds();
+
 inline void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.scheme; }
 std::string name_of(const testing::TestParamInfo<StoreKind>& info);
 
@@ -51,5 +55,6 @@ class AdministrationOf : public StoreTest {};
 class RegistersOf : public StoreTest {};
 class PartNames : public StoreTest {};
 class Closing : public StoreTest {};
+class Polling : public StoreTest {};
 
 }  // namespace holdfast::spi_suite
