@@ -15,7 +15,8 @@ namespace holdfast::redis {
 class Command {
  public:
   Command& add(std::string_view part) {
-    head('$', part.size());
+    body_ += '$';
+    append_number(body_, part.size());
     body_.append(part).append("\r\n");
     ++parts_;
     return *this;
@@ -45,10 +46,6 @@ class Command {
   }
 
  private:
-  void head(char kind, std::size_t number) {
-    body_ += kind;
-    append_number(body_, number);
-  }
   static void write_count(std::string& out, std::size_t count) {
     out += '*';
     append_number(out, count);

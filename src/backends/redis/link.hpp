@@ -70,7 +70,7 @@ class Link {
   void greeted(const Reply& reply);
   void become_up();
 
-  void ready(spi::Loop::Ready ready);
+  void ready(spi::Loop::Ready what);
   void receive();
   bool digest(std::string_view bytes);
   void dispatch();

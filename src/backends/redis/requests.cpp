@@ -144,10 +144,9 @@ void Requests::time_out() {
 /// By way of the loop where the caller goes through our lists; a reply cannot wait that long, and needs not.
 void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
-  if (result.ok()) return on_reply(std::move(result));
-  loop_.defer(
-      [told = std::move(on_reply), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
-  on_reply.reset();
+  OnReply told = std::exchange(on_reply, {});
+  if (result.ok()) return told(std::move(result));
+  loop_.defer([told = std::move(told), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------
