@@ -22,7 +22,7 @@ class Command {
     return *this;
   }
   Command& add(std::integral auto number) {
-    std::array<char, 24> digits;
+    std::array<char, 24> digits = {};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     return add(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
   }
@@ -51,7 +51,7 @@ class Command {
     append_number(out, count);
   }
   static void append_number(std::string& out, std::size_t number) {
-    std::array<char, 24> digits;
+    std::array<char, 24> digits = {};
     out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
     out.append("\r\n");
   }

@@ -310,8 +310,8 @@ void QueueClaims::withdraw_elsewhere(const ClaimRef& replaced, const spi::Mode& 
 void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
   const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
   if (permits) return send_release(claim, *permits, std::move(done));
-  // It stands in one of the lines, or in none.
-  auto was_a_lock = std::make_shared<Result<bool>>(false);
+  // It stands in one of the lines, or in none. A failure of the first may be told later than what the second finds.
+  auto was_a_lock = std::make_shared<Result<bool>>(Failure{Errc::in_doubt, "only half of it is known"});
   send_release(claim, false, [was_a_lock](Result<bool> result) { *was_a_lock = std::move(result); });
   send_release(claim, true, [was_a_lock, done = std::move(done)](Result<bool> result) mutable {
     if (!was_a_lock->ok() || was_a_lock->value()) return done(std::move(*was_a_lock));

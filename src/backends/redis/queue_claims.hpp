@@ -66,7 +66,7 @@ class QueueClaims final : public spi::Claims {
   struct Named {
     LockName name;
     spi::ClaimId id;
-    bool waiting;
+    bool waiting = false;
   };
   void ask_about(const std::shared_ptr<const std::vector<Named>>& claims);
   void tell(const Named& claim, spi::ClaimAnswer answer);
