@@ -86,6 +86,16 @@ TEST(RedisDisturbances, AWaiterWhoseSubscriptionIsKilledIsServedSoon) {
   }
 }
 
+TEST(RedisDisturbances, AConnectionThatWasClosedWhileItWasIdleIsMadeAgainInTime) {
+  const RedisServer server;
+  Client client(server.url());
+  Register number(client, "number");
+  EXPECT_EQ(number.add(1), 1);
+  std::this_thread::sleep_for(1100ms);  // longer than it is trusted without looking
+  server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  EXPECT_EQ(number.add(1), 2) << "not in doubt";
+}
+
 TEST(RedisDisturbances, LostDataAreALossAndTokensRise) {
   const RedisServer server;
   Client client(server.url());

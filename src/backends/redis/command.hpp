@@ -15,13 +15,14 @@ namespace holdfast::redis {
 class Command {
  public:
   Command& add(std::string_view part) {
-    head('$', part.size());
+    body_ += '$';
+    append_number(body_, part.size());
     body_.append(part).append("\r\n");
     ++parts_;
     return *this;
   }
   Command& add(std::integral auto number) {
-    std::array<char, 24> digits;
+    std::array<char, 24> digits = {};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     return add(std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data())));
   }
@@ -45,16 +46,12 @@ class Command {
   }
 
  private:
-  void head(char kind, std::size_t number) {
-    body_ += kind;
-    append_number(body_, number);
-  }
   static void write_count(std::string& out, std::size_t count) {
     out += '*';
     append_number(out, count);
   }
   static void append_number(std::string& out, std::size_t number) {
-    std::array<char, 24> digits;
+    std::array<char, 24> digits = {};
     out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
     out.append("\r\n");
   }

@@ -65,7 +65,7 @@ bool parse(const std::string& text, T& number) {
 /// What HMGET v d says.
 std::optional<Versioned> versioned_from(Reply& reply) {
   if (!reply.is(Reply::Kind::array) || reply.elements.size() != 2) return std::nullopt;
-  Reply& version = reply.elements[0];
+  const Reply& version = reply.elements[0];
   Versioned now;
   if (version.is(Reply::Kind::nothing)) return now;
   if (!parse(version.text, now.version)) return std::nullopt;

@@ -119,6 +119,12 @@ void Link::become_up() {
   owner_.link_up();
 }
 
+bool Link::is_open() const {
+  char next = 0;
+  const ssize_t count = ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+}
+
 std::string Link::hindrance() const {
   switch (state_) {
     case State::securing: return address_.shown() + " did not answer in TLS in time; does it speak TLS at this port?";

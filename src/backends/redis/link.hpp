@@ -46,6 +46,8 @@ class Link {
   /// The owner hears, but never inside the call.
   void want();
   bool is_up() const { return state_ == State::up; }
+  /// Whether the server has not closed it, as far as is known here without waiting. REQUIRES: it is up.
+  bool is_open() const;
   bool is_resting() const { return state_ == State::resting; }
   /// Why it is not up yet, for messages.
   std::string hindrance() const;
@@ -70,7 +72,7 @@ class Link {
   void greeted(const Reply& reply);
   void become_up();
 
-  void ready(spi::Loop::Ready ready);
+  void ready(spi::Loop::Ready what);
   void receive();
   bool digest(std::string_view bytes);
   void dispatch();

@@ -256,7 +256,7 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = spi::why_invalid(request)) {
     return answer_soon(loop_, std::move(done), Result<ClaimAnswer>(*std::move(failure)));
   }
-  if (request.replaces) withdraw_elsewhere(request);
+  if (request.replaces) withdraw_elsewhere({request.name, *request.replaces, request.lease}, request.mode);
   const bool permits = request.mode.kind == ClaimMode::permits;
   const milliseconds delay = std::min(request.lock_delay, longest_delay);
   Command command;
@@ -299,10 +299,10 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
 
 /// What it replaces may stand in the line of the other kind, of which the script knows nothing. The core never does
 /// that, and where it might be, nobody would wait behind it.
-void QueueClaims::withdraw_elsewhere(const ClaimRequest& request) {
-  const bool permits = request.mode.kind == ClaimMode::permits;
-  if (inbox_.claims().permits(request.name, *request.replaces) == permits) return;
-  send_release({request.name, *request.replaces, request.lease}, !permits, [](const Result<bool>&) {});
+void QueueClaims::withdraw_elsewhere(const ClaimRef& replaced, const spi::Mode& mode) {
+  const bool permits = mode.kind == ClaimMode::permits;
+  if (inbox_.claims().permits(replaced.name, replaced.id) == permits) return;
+  send_release(replaced, !permits, [](const Result<bool>&) {});
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
@@ -310,8 +310,8 @@ void QueueClaims::withdraw_elsewhere(const ClaimRequest& request) {
 void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
   const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
   if (permits) return send_release(claim, *permits, std::move(done));
-  // It stands in one of the lines, or in none.
-  auto was_a_lock = std::make_shared<Result<bool>>(false);
+  // It stands in one of the lines, or in none. A failure of the first may be told later than what the second finds.
+  auto was_a_lock = std::make_shared<Result<bool>>(Failure{Errc::in_doubt, "only half of it is known"});
   send_release(claim, false, [was_a_lock](Result<bool> result) { *was_a_lock = std::move(result); });
   send_release(claim, true, [was_a_lock, done = std::move(done)](Result<bool> result) mutable {
     if (!was_a_lock->ok() || was_a_lock->value()) return done(std::move(*was_a_lock));
@@ -440,10 +440,10 @@ void QueueClaims::catch_up() {
     claims->push_back({name, id, claim.waiting});
     if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
   });
-  ask_about(std::move(claims));
+  ask_about(claims);
 }
 
-void QueueClaims::ask_about(std::shared_ptr<const std::vector<Named>> claims) {
+void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& claims) {
   std::vector<ClaimRef> refs;
   for (const Named& claim : *claims) refs.push_back({claim.name, claim.id, milliseconds::zero()});
   renew(refs, [this, claims](Result<std::vector<ClaimAnswer>> answers) {

@@ -59,16 +59,16 @@ class QueueClaims final : public spi::Claims {
 
   spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
   spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Renewal& renewal, Reply& reply);
-  void withdraw_elsewhere(const spi::ClaimRequest& request);
+  void withdraw_elsewhere(const spi::ClaimRef& replaced, const spi::Mode& mode);
   void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
   void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
 
   struct Named {
     LockName name;
     spi::ClaimId id;
-    bool waiting;
+    bool waiting = false;
   };
-  void ask_about(std::shared_ptr<const std::vector<Named>> claims);
+  void ask_about(const std::shared_ptr<const std::vector<Named>>& claims);
   void tell(const Named& claim, spi::ClaimAnswer answer);
 
   spi::Loop& loop_;

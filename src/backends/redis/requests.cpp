@@ -17,6 +17,8 @@ namespace {
 /// A server that is silent for so long while it owes an answer is not worth waiting for: its host may have gone.
 constexpr spi::Duration longest_silence = 3s;
 
+constexpr spi::Duration long_idle = 1s;
+
 }  // namespace
 
 Requests::Requests(spi::Loop& loop, const Address& address)
@@ -32,9 +34,19 @@ void Requests::send(Request request) {
                   .deadline = spi::saturating_add(loop_.now(), request.patience),
                   .on_reply = std::move(request.on_reply)};
   set_timer(pending.deadline);
+  drop_if_closed();
   if (link_.is_up()) return write(std::move(pending));
   queue_.push_back(std::move(pending));
   link_.want();
+}
+
+/// Nobody reads while nobody waits for anything, so the server may have gone unnoticed. Better to notice it before
+/// something is sent and then in doubt.
+void Requests::drop_if_closed() {
+  const bool idle = link_.is_up() && flight_.empty() && loop_.now() - last_heard_ > long_idle;
+  if (idle && !link_.is_open()) {
+    link_.drop({Errc::unreachable, "the connection to " + address_.shown() + " was closed"});
+  }
 }
 
 void Requests::write(Pending pending) {
@@ -53,6 +65,7 @@ void Requests::write(Pending pending) {
 void Requests::link_up() {
   known_.clear();
   heard_ = false;
+  last_heard_ = loop_.now();
   last_failure_.reset();
   for (Pending& pending : std::exchange(queue_, {})) {
     if (pending.on_reply) write(std::move(pending));
@@ -144,10 +157,9 @@ void Requests::time_out() {
 /// By way of the loop where the caller goes through our lists; a reply cannot wait that long, and needs not.
 void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
-  if (result.ok()) return on_reply(std::move(result));
-  loop_.defer(
-      [told = std::move(on_reply), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
-  on_reply.reset();
+  OnReply told = std::exchange(on_reply, {});
+  if (result.ok()) return told(std::move(result));
+  loop_.defer([told = std::move(told), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ namespace holdfast::redis {
 /// patience.
 ///
 /// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
-/// scripts meanwhile is given the text again, unless something about the same name was sent in the meantime: then the
-/// request fails as if it had never been sent, because it would overtake nobody, but come too late.
+/// scripts meanwhile is given the text, unless something about the same name has been sent since: sent again, the
+/// request would come after what followed it. Then it fails as if it had never been sent.
 class Requests final : private Link::Owner {
  public:
   /// The reply is no error, and good during the call only.
@@ -58,6 +58,7 @@ class Requests final : private Link::Owner {
   void link_down(const spi::Failure& why, bool was_up) override;
   void link_received(Reply& reply) override;
 
+  void drop_if_closed();
   void write(Pending pending);
   void refused(Pending pending, const Reply& reply);
   bool overtaken(const Pending& pending) const;
@@ -69,11 +70,11 @@ class Requests final : private Link::Owner {
   spi::Loop& loop_;
   const Address& address_;
   Link link_;
-  std::deque<Pending> queue_;                ///< not sent yet
-  std::deque<Pending> flight_;               ///< sent; the oldest is answered next
-  std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
-  bool heard_ = false;                       ///< anything on this connection
-  spi::Instant last_heard_ = spi::Instant::min();
+  std::deque<Pending> queue_;                 ///< not sent yet
+  std::deque<Pending> flight_;                ///< sent; the oldest is answered next
+  std::unordered_set<const Script*> known_;   ///< the scripts that this connection has sent
+  bool heard_ = false;                        ///< anything on this connection
+  spi::Instant last_heard_ = {};              ///< or when it came up
   std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
   spi::Timer timer_;
   bool closed_ = false;
