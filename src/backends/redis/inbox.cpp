@@ -55,6 +55,11 @@ void Inbox::forget(const LockName& name, const spi::ClaimId& id) {
   if (claims_.empty()) attentive_.reset();
 }
 
+void Inbox::tell(const LockName& name, const spi::ClaimId& id, ClaimAnswer answer) {
+  answer.armed_at = Instant::min();
+  if (claims_.is_news(name, id, answer.number)) events_.granted(name, id, answer);
+}
+
 void Inbox::catch_up_soon() {
   if (std::exchange(catching_up_, true)) return;
   loop_.defer([self = self_] {
@@ -173,7 +178,7 @@ void Inbox::received(std::string_view message) {
   const LockName name = spi::PartName::stored(line.name);
   if (kind == 'c') return events_.check(name, id);
   note(name, id, answer, line.permits, loop_.now());
-  events_.granted(name, id, answer);
+  tell(name, id, std::move(answer));
 }
 
 }  // namespace holdfast::redis

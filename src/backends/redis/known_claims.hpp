@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <unordered_map>
@@ -22,6 +23,7 @@ class KnownClaims {
     bool waiting = false;
     spi::Instant since = {};  ///< when we first heard that it waits, or holds
     spi::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
+    std::uint64_t told = 0;   ///< the number of the grant that the core was told of without asking
   };
 
   void note(const LockName& name, const spi::ClaimId& id, const Claim& claim) {
@@ -30,12 +32,19 @@ class KnownClaims {
       const Claim before = std::exchange(at->second, claim);
       if (before.waiting) --waiting_;
       if (before.waiting == claim.waiting) at->second.since = before.since;
+      at->second.told = before.told;
     }
     if (claim.waiting) ++waiting_;
   }
 
   void forget(const LockName& name, const spi::ClaimId& id) {
     if (const auto found = claims_.find(Key{id, name}); found != claims_.end()) erase(found);
+  }
+
+  /// False if the core was told of this very grant before.
+  bool is_news(const LockName& name, const spi::ClaimId& id, std::uint64_t number) {
+    const auto found = claims_.find(Key{id, name});
+    return found == claims_.end() || std::exchange(found->second.told, number) != number;
   }
 
   /// The kind of line that it stands in, if it is known.

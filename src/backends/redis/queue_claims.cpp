@@ -455,8 +455,7 @@ void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& cla
 void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
   const bool granted = answer.standing == ClaimAnswer::Standing::granted;
   if (granted && claim.waiting) {
-    answer.armed_at = Instant::min();
-    events_.granted(claim.name, claim.id, answer);
+    inbox_.tell(claim.name, claim.id, std::move(answer));
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
     events_.check(claim.name, claim.id);
   }
