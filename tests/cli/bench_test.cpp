@@ -31,7 +31,7 @@ TEST(LatencyHistogram, FindsPercentilesExactlyWhereNumbersAreSmall) {
 }
 
 TEST(LatencyHistogram, IsRightToOnePercentEverywhere) {
-  for (std::int64_t number = 1; number > 0 && number < (std::int64_t{1} << 61); number = number * 17 / 16 + 1) {
+  for (std::int64_t number = 1; number < (std::int64_t{1} << 61); number += number / 16 + 1) {
     LatencyHistogram histogram;
     histogram.add(std::chrono::nanoseconds(number));
     const auto found = static_cast<double>(histogram.percentile(50).count());

@@ -28,7 +28,7 @@ LockStatus lock(const std::string& name) {
                        .reason = "because",
                        .since = now - 130s,
                        .lease_left = 8200ms}},
-          .waiters = {{.client = {.host = "web2", .pid = 12, .label = "patient"}, .since = now - 5s}}};
+          .waiters = {{.client = {.id = "c2", .host = "web2", .pid = 12, .label = "patient"}, .since = now - 5s}}};
 }
 
 class TopView : public testing::Test {
