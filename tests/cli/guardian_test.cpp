@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/world.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -100,7 +101,9 @@ TEST_F(Guarded, ManyDescendantsThatIgnoreSignalsAllDie) {
 
 TEST_F(Guarded, CommandOfAnotherUserDoesNotKeepTheLock) {
   ASSERT_EQ(::geteuid(), 0U) << "only root can make a program that becomes root";
-  const auto become_root = folder / "become-root";
+  const TemporaryDirectory elsewhere;  // a file system in memory may refuse such programs
+  std::filesystem::permissions(elsewhere.path(), std::filesystem::perms::all);
+  const auto become_root = elsewhere.path() / "become-root";
   std::filesystem::copy_file("/usr/bin/setpriv", become_root);
   ASSERT_EQ(::chmod(become_root.c_str(), S_ISUID | 0755), 0);
   ASSERT_EQ(::chown(folder.c_str(), 54321, 54321), 0);

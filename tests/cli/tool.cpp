@@ -11,6 +11,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "support/temporary_directory.hpp"
+
 namespace holdfast::test {
 namespace {
 
@@ -117,7 +119,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 std::filesystem::path new_folder() {
-  std::string name = std::filesystem::temp_directory_path() / "holdfast-cli-XXXXXX";
+  std::string name = memory_directory() / "holdfast-cli-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for temporary files");
   return name;
 }

@@ -61,7 +61,7 @@ pid_t parent_of(pid_t pid);
 /// The children of a process.
 std::vector<pid_t> children_of(pid_t pid);
 std::string read_file(const std::filesystem::path& path);
-/// A folder of its own below the system's folder for temporary files.
+/// A folder of its own, in memory where that is possible.
 std::filesystem::path new_folder();
 
 }  // namespace holdfast::test

@@ -20,9 +20,7 @@ class Scratch : public test::TemporaryDirectory {
 
  private:
   static std::filesystem::path parent(Where where) {
-    const std::filesystem::path memory = "/dev/shm";
-    const bool in_memory = where == Where::memory && access(memory.c_str(), W_OK) == 0;
-    return in_memory ? memory : std::filesystem::temp_directory_path();
+    return where == Where::memory ? test::memory_directory() : std::filesystem::temp_directory_path();
   }
 };
 

@@ -17,8 +17,7 @@ namespace holdfast::faults {
 
 using namespace std::chrono_literals;
 
-/// A store in a file of its own, in a directory of its own; gone when destroyed. In memory where there is such a file
-/// system: a busy disk can let a process stand still for many seconds, and a dead one die late.
+/// A store in a file of its own, in a directory of its own; gone when destroyed.
 class SqliteStore {
  public:
   const std::filesystem::path& directory() const { return directory_.path(); }
@@ -26,12 +25,7 @@ class SqliteStore {
   std::string url() const { return "sqlite:" + file().string(); }
 
  private:
-  static std::filesystem::path parent() {
-    const std::filesystem::path memory = "/dev/shm";
-    return access(memory.c_str(), W_OK | X_OK) == 0 ? memory : std::filesystem::temp_directory_path();
-  }
-
-  test::TemporaryDirectory directory_{parent()};
+  test::TemporaryDirectory directory_{test::memory_directory()};
 };
 
 /// Whether `count` clients come to stand in the line of `name`.

@@ -17,7 +17,7 @@ std::string new_name() {
 }
 
 FreshStore in_a_file(const std::string& scheme) {
-  const auto directory = std::make_shared<test::TemporaryDirectory>();
+  const auto directory = std::make_shared<test::TemporaryDirectory>(test::memory_directory());
   return {scheme + ":" + (directory->path() / "locks.db").string(), directory};
 }
 
