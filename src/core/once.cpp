@@ -123,9 +123,9 @@ std::optional<Run> Once::try_begin() { return try_begin_within(Duration::zero(),
 
 std::optional<Run> Once::try_begin_within(std::chrono::nanoseconds wait, std::stop_token stop) {
   core::check_wait(name(), wait);
-  const auto [when_busy, limit] = core::patience_for(wait);
+  const auto patience = core::patience_for(wait);
   auto begun = state_->lock.core().perform<std::optional<core::BegunRun>>(
-      limit, stop, [&, when_busy = when_busy](Caller& caller) { return state_->begin(caller, when_busy); });
+      patience.limit, stop, [&](Caller& caller) { return state_->begin(caller, patience.when_busy); });
   auto run = core::value_or_empty(std::move(begun), "beginning a run of '" + name().text() + "'");
   return run ? state_->run_of(*std::move(run)) : std::nullopt;
 }

@@ -187,7 +187,7 @@ void Link::ready(spi::Loop::Ready what) {
 
 void Link::receive() {
   const int life = life_;
-  std::array<char, 16384> buffer;
+  std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
   for (;;) {
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;

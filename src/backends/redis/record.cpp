@@ -6,32 +6,34 @@
 namespace holdfast::redis {
 namespace {
 
-void append_number(std::string& out, std::uint64_t number, unsigned bytes) {
-  for (unsigned i = 0; i < bytes; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
+template <unsigned Bytes>
+void append_number(std::string& out, std::uint64_t number) {
+  for (unsigned i = 0; i < Bytes; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
 }
 
-std::uint64_t take_number(std::string_view& in, unsigned bytes) {
+template <unsigned Bytes>
+std::uint64_t take_number(std::string_view& in) {
   std::uint64_t number = 0;
-  for (unsigned i = 0; i < bytes && i < in.size(); ++i) {
+  for (unsigned i = 0; i < Bytes && i < in.size(); ++i) {
     number |= std::uint64_t{static_cast<unsigned char>(in[i])} << (8 * i);
   }
-  in.remove_prefix(std::min<std::size_t>(bytes, in.size()));
+  in.remove_prefix(std::min<std::size_t>(Bytes, in.size()));
   return number;
 }
 
 void append_text(std::string& out, std::string_view text) {
-  append_number(out, text.size(), 4);
+  append_number<4>(out, text.size());
   out.append(text);
 }
 
 std::string take_text(std::string_view& in) {
-  const std::size_t size = std::min<std::size_t>(take_number(in, 4), in.size());
+  const std::size_t size = std::min<std::size_t>(take_number<4>(in), in.size());
   std::string text(in.substr(0, size));
   in.remove_prefix(size);
   return text;
 }
 
-double take_double(std::string_view& in) { return std::bit_cast<double>(take_number(in, 8)); }
+double take_double(std::string_view& in) { return std::bit_cast<double>(take_number<8>(in)); }
 
 unsigned number_of(ClaimMode mode) {
   switch (mode) {
@@ -51,15 +53,15 @@ ClaimMode mode_from(std::uint64_t number) {
 
 std::string bytes_of(const spi::ClaimId& id) {
   std::string bytes;
-  append_number(bytes, id.high, 8);
-  append_number(bytes, id.low, 8);
+  append_number<8>(bytes, id.high);
+  append_number<8>(bytes, id.low);
   return bytes;
 }
 
 spi::ClaimId id_from(std::string_view bytes) {
   spi::ClaimId id;
-  id.high = take_number(bytes, 8);
-  id.low = take_number(bytes, 8);
+  id.high = take_number<8>(bytes);
+  id.low = take_number<8>(bytes);
   return id;
 }
 
@@ -85,9 +87,9 @@ std::uint32_t RecordTail::total_of(const spi::Mode& mode) {
 
 std::string RecordTail::of(const spi::ClaimRequest& request, std::string_view client) {
   std::string tail;
-  append_number(tail, number_of(request.mode.kind), 1);
-  append_number(tail, units_of(request.mode), 4);
-  append_number(tail, total_of(request.mode), 4);
+  append_number<1>(tail, number_of(request.mode.kind));
+  append_number<4>(tail, units_of(request.mode));
+  append_number<4>(tail, total_of(request.mode));
   return tail.append(client).append(description_of(request));
 }
 
@@ -97,7 +99,7 @@ std::string RecordTail::description_of(const spi::ClaimRequest& request) {
   const ClientIdentity& identity = request.client ? *request.client : nobody;
   append_text(description, identity.id);
   append_text(description, identity.host);
-  append_number(description, static_cast<std::uint64_t>(identity.pid), 8);
+  append_number<8>(description, static_cast<std::uint64_t>(identity.pid));
   append_text(description, identity.command);
   append_text(description, identity.label);
   append_text(description, request.reason);
@@ -107,7 +109,7 @@ std::string RecordTail::description_of(const spi::ClaimRequest& request) {
 void RecordTail::describe(std::string_view description, ClaimStatus& status) {
   status.client.id = take_text(description);
   status.client.host = take_text(description);
-  status.client.pid = static_cast<std::int64_t>(take_number(description, 8));
+  status.client.pid = static_cast<std::int64_t>(take_number<8>(description));
   status.client.command = take_text(description);
   status.client.label = take_text(description);
   status.reason = take_text(description);
@@ -120,8 +122,8 @@ std::optional<ShownClaim> ShownClaim::from(std::string_view bytes) {
   shown.number = static_cast<std::uint64_t>(take_double(bytes));
   shown.since = static_cast<std::int64_t>(take_double(bytes));
   shown.milliseconds_left = static_cast<std::int64_t>(take_double(bytes));
-  shown.mode = mode_from(take_number(bytes, 1));
-  shown.units = static_cast<std::uint32_t>(take_number(bytes, 4));
+  shown.mode = mode_from(take_number<1>(bytes));
+  shown.units = static_cast<std::uint32_t>(take_number<4>(bytes));
   shown.description = bytes;
   return shown;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-struct redisReader;
+struct redisReader;  // NOLINT(readability-identifier-naming): of hiredis
 
 namespace holdfast::redis {
 

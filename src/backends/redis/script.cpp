@@ -11,7 +11,7 @@ using State = std::array<std::uint32_t, 5>;
 
 /// FIPS 180-4, 6.1.2.
 void digest_block(State& state, std::string_view block) {
-  std::array<std::uint32_t, 80> words;
+  std::array<std::uint32_t, 80> words = {};
   for (std::size_t i = 0; i < 16; ++i) {
     words[i] = 0;
     for (std::size_t j = 0; j < 4; ++j) words[i] = words[i] << 8U | static_cast<unsigned char>(block[4 * i + j]);

@@ -70,7 +70,7 @@ class OpensslSession final : public TlsSession {
       if (outcome != 1) return wants_more(outcome) ? Result<>(Nothing{}) : Result<>(why());
       established_ = true;
     }
-    std::array<char, 16384> buffer;
+    std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
     for (;;) {
       const int count = library_.SSL_read(session_.get(), buffer.data(), static_cast<int>(buffer.size()));
       collect_outgoing();
@@ -109,7 +109,7 @@ class OpensslSession final : public TlsSession {
   }
 
   void collect_outgoing() {
-    std::array<char, 16384> buffer;
+    std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
     for (;;) {
       const int count = library_.BIO_read(to_wire_, buffer.data(), static_cast<int>(buffer.size()));
       if (count <= 0) return;

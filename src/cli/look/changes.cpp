@@ -109,6 +109,54 @@ std::vector<Change> changes_between(const std::vector<LockStatus>& from, const s
   }
   std::vector<Change> changes;
   for (const auto& [lock, looks] : locks) {
+    const std::string& name = lock.first;
+    const LockKind lock_kind = lock.second;
+    const auto is_broken = [&](std::uint64_t number) { return is_marked(marks, name, lock_kind, number); };
+    for (auto& [kind, claim] : changes_of(looks, elapsed, is_broken)) {
+      changes.push_back({.kind = kind, .name = name, .lock_kind = lock_kind, .claim = std::move(claim)});
+    }
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::string_view word_for(Change::Kind kind) {
+  switch (kind) {
+    case Change::Kind::held: return "held";
+    case Change::Kind::acquired: return "acquired";
+    case Change::Kind::released: return "released";
+    case Change::Kind::broken: return "broken";
+    case Change::Kind::expired: return "expired";
+    case Change::Kind::waiting: return "waiting";
+    case Change::Kind::left: return "left";
+  }
+  return "unknown";
+}
+
+std::vector<Change> present(const std::vector<LockStatus>& locks) {
+  std::vector<Change> changes = changes_between({}, locks, {});
+  for (Change& change : changes) {
+    if (change.kind == Change::Kind::acquired) change.kind = Change::Kind::held;
+  }
+  return changes;
+}
+
+std::vector<Change> changes_between(const std::vector<LockStatus>& from, const std::vector<LockStatus>& to,
+                                    milliseconds elapsed, const std::vector<BreakMark>& marks) {
+  std::map<std::pair<std::string, LockKind>, Looks> locks;
+  for (const LockStatus& lock : from) {
+    Looks& looks = locks[{lock.name, lock.kind}];
+    looks.holders_before = lock.holders;
+    looks.waiters_before = lock.waiters;
+  }
+  for (const LockStatus& lock : to) {
+    Looks& looks = locks[{lock.name, lock.kind}];
+    looks.holders = lock.holders;
+    looks.waiters = lock.waiters;
+  }
+  std::vector<Change> changes;
+  for (const auto& [lock, looks] : locks) {
     const auto& [name, lock_kind] = lock;
     const auto is_broken = [&, &name = name, &lock_kind = lock_kind](std::uint64_t number) {
       return is_marked(marks, name, lock_kind, number);
