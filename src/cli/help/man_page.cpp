@@ -56,9 +56,11 @@ void add_head(Roff& page, const std::vector<Description>& subcommands) {
 void add_subcommand(Roff& page, const Description& subcommand) {
   page.subsection(form(subcommand));
   page.paragraph(roff_escaped(std::string(subcommand.entry.summary) + "."));
-  std::vector<Parameter> parameters = subcommand.parameters;
-  std::ranges::stable_partition(parameters, is_operand);
-  for (const Parameter& parameter : parameters) page.item(head(parameter), roff_escaped(parameter.help));
+  for (const bool operands : {true, false}) {
+    for (const Parameter& parameter : subcommand.parameters) {
+      if (is_operand(parameter) == operands) page.item(head(parameter), roff_escaped(parameter.help));
+    }
+  }
   page.prose(subcommand.entry.details);
 }
 

@@ -163,8 +163,11 @@ void TopState::arrange() {
   for (const LockStatus& lock : all_) {
     if (lock.name.find(filter_) != std::string::npos) shown_.push_back(&lock);
   }
-  std::stable_sort(shown_.begin(), shown_.end(), [&](const LockStatus* one, const LockStatus* other) {
-    return reversed_ ? comes_before(*other, *one, order_) : comes_before(*one, *other, order_);
+  std::sort(shown_.begin(), shown_.end(), [&](const LockStatus* one, const LockStatus* other) {
+    const bool before = comes_before(*one, *other, order_);
+    const bool after = comes_before(*other, *one, order_);
+    if (before == after) return one < other;  // as in the listing, of which both are elements
+    return reversed_ ? after : before;
   });
   if (selected_ == 0) return;
   const auto same =
