@@ -84,6 +84,7 @@ class Watch : public Command {
   }
 
   int execute() override {
+    const Signals signals;  // before the client: its threads inherit the mask
     const Store store = choose_store(store_);
     Client client = open_client(store, {.close_timeout = milliseconds(200)});
     last_.locks = client.list(prefix_);
@@ -91,7 +92,6 @@ class Watch : public Command {
     tell_if_default(store);
     tell("watching; the store is looked at 4 times a second, so what is shorter may be missed");
 
-    const Signals signals;
     Sampler sampler(std::move(client), prefix_, pause_between_looks);
     try {
       show(present(last_.locks), system_clock::now());
