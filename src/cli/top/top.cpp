@@ -37,10 +37,18 @@ std::string name_of(const Store& store) {
   return printable(without_password(store.url)) + (is_default ? " (one user on one host)" : "");
 }
 
+/// Made before the client: its threads inherit what these block.
+struct AllSignals {
+  const Signals ending;
+  const ScreenSignals screen;
+};
+
 class TopLoop {
  public:
-  TopLoop(const Store& store, Client client, std::vector<LockStatus> locks)
-      : store_{.name = name_of(store), .seen = system_clock::now()},
+  TopLoop(const Store& store, Client client, std::vector<LockStatus> locks, const AllSignals& signals)
+      : signals_(signals.ending),
+        screen_signals_(signals.screen),
+        store_{.name = name_of(store), .seen = system_clock::now()},
         sampler_(std::move(client), "", pause_between_looks) {
     state_.update(std::move(locks));
   }
@@ -121,8 +129,8 @@ class TopLoop {
     screen_.enter();
   }
 
-  const Signals signals_;
-  const ScreenSignals screen_signals_;
+  const Signals& signals_;
+  const ScreenSignals& screen_signals_;
   TopState state_;
   StoreNews store_;
   Sampler sampler_;
@@ -138,10 +146,11 @@ class Top : public Command {
 
   int execute() override {
     Screen::require("'holdfast ls' and 'holdfast watch' need none");
+    const AllSignals signals;
     const Store store = choose_store(store_);
     Client client = open_client(store, {.close_timeout = milliseconds(200)});
     std::vector<LockStatus> locks = client.list();
-    return TopLoop(store, std::move(client), std::move(locks)).run();
+    return TopLoop(store, std::move(client), std::move(locks), signals).run();
   }
 
  private:
