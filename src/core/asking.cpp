@@ -7,6 +7,15 @@ using spi::Nothing;
 using spi::Registers;
 using spi::Versioned;
 
+Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKind kind, Persistence persistence) {
+  using Shown = std::optional<LockStatus>;
+  auto start = [&](spi::Done<Shown> done) {
+    caller.engine().backend().administration().show(name, kind, std::move(done));
+  };
+  auto answer = co_await ask<Shown>(caller, persistence, Effect::none, start);
+  co_return answer;
+}
+
 Operation<Versioned> read(Caller& caller, LockName name, Persistence persistence) {
   auto start = [&](spi::Done<Versioned> done) { caller.engine().backend().registers().read(name, std::move(done)); };
   auto answer = co_await ask<Versioned>(caller, persistence, Effect::none, start);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,9 @@ Operation<T> ask(Caller& caller, Persistence persistence, Effect effect, Start s
     pause = std::min<spi::Duration>(pause * 2, spi::longest_patience);
   }
 }
+
+/// One lock or semaphore of the store's, as spi::Administration shows it.
+Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKind kind, Persistence persistence);
 
 // Registers, as spi::Registers has them.
 

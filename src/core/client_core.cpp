@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "core/identity.hpp"
-#include "core/parts.hpp"
 #include "core/perform.hpp"
-#include "spi/part_name.hpp"
 #include "spi/url.hpp"
 
 namespace holdfast::core {
@@ -314,84 +312,6 @@ void ClientCore::let_go_of(Cell& cell) noexcept {
   if (forked()) return;
   const Section section(monitor_);
   cell.let_go();
-}
-
-// --- asking the store -----------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Where the store keeps a thing of this kind: only locks and semaphores are the store's own.
-LockName stored_name(const LockName& name, LockKind kind) {
-  return kind == LockKind::election ? spi::PartName::of(name, election_part) : name;
-}
-
-LockKind stored_kind(LockKind kind) { return kind == LockKind::semaphore ? LockKind::semaphore : LockKind::lock; }
-
-}  // namespace
-
-template <class T, class Start>
-spi::Result<T> ClientCore::administer(Effect effect, Start start) {
-  return perform<T>(Duration::max(), {}, [&](Caller& caller) {
-    return ask<T>(caller, Persistence::until_contact, effect,
-                  [&](spi::Done<T> done) { start(engine_.backend().administration(), std::move(done)); });
-  });
-}
-
-std::vector<LockStatus> ClientCore::list(std::string_view prefix) {
-  using Locks = std::vector<LockStatus>;
-  const auto start = [&](auto& store, auto done) {
-    if (engine_.traits().lists) return store.list(prefix, std::move(done));
-    engine_.loop().defer([done = std::move(done), store_name = engine_.traits().store]() mutable {
-      done(spi::Failure{Errc::unsupported,
-                        store_name + " cannot tell which of its keys are locks; it shows one by name"});
-    });
-  };
-  auto locks = value_or_throw(administer<Locks>(Effect::none, start), "listing the locks");
-  std::erase_if(locks, [](LockStatus& lock) {
-    const auto [name, part] = spi::PartName::split(lock.name);
-    if (part.empty()) return false;
-    if (part != election_part) return true;
-    lock.kind = LockKind::election;
-    lock.name = std::string(name);
-    return false;
-  });
-  return locks;
-}
-
-std::optional<LockStatus> ClientCore::show(const LockName& name, LockKind kind) {
-  using Locks = std::vector<LockStatus>;
-  const LockName stored = stored_name(name, kind);
-  auto locks = value_or_throw(
-      administer<Locks>(Effect::none, [&](auto& store, auto done) { store.list(stored.text(), std::move(done)); }),
-      "looking at lock '" + name.text() + "'");
-  for (LockStatus& lock : locks) {
-    if (lock.name != stored.text() || lock.kind != stored_kind(kind)) continue;
-    lock.name = name.text();
-    lock.kind = kind;
-    return std::move(lock);
-  }
-  return std::nullopt;
-}
-
-std::size_t ClientCore::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
-  const LockName stored = stored_name(name, kind);
-  auto evicted = administer<std::size_t>(
-      Effect::once, [&](auto& store, auto done) { store.evict(stored, stored_kind(kind), up_to, std::move(done)); });
-  return value_or_throw(std::move(evicted), "breaking lock '" + name.text() + "'");
-}
-
-std::size_t ClientCore::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request) {
-  const LockName stored = stored_name(name, kind);
-  auto asked = administer<std::size_t>(Effect::once, [&](auto& store, auto done) {
-    store.ask_to_release(stored, stored_kind(kind), request, std::move(done));
-  });
-  return value_or_throw(std::move(asked), "asking for the release of lock '" + name.text() + "'");
-}
-
-bool ClientCore::resize(const LockName& name, std::uint32_t total) {
-  auto resized =
-      administer<bool>(Effect::once, [&](auto& store, auto done) { store.resize(name, total, std::move(done)); });
-  return value_or_throw(std::move(resized), "resizing semaphore '" + name.text() + "'");
 }
 
 Health ClientCore::health() {

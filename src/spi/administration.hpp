@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,12 @@ class Administration {
  public:
   virtual ~Administration() = default;
 
+  /// One lock or semaphore; empty if nobody holds it and nobody waits for it. As cheap as other requests about one
+  /// name.
+  virtual void show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) = 0;
+
   /// The locks and semaphores whose names begin with `prefix`, by name, and the lock of a name before its semaphore.
-  /// Where traits say that the store does not list: the lock of exactly this name.
+  /// Errc::unsupported where traits say that the store does not list.
   virtual void list(std::string_view prefix, Done<std::vector<LockStatus>> done) = 0;
 
   /// Withdraws the granted claims of a lock or a semaphore whose numbers are at most `up_to`; waiters move up. It also

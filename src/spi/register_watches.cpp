@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spi/answer_soon.hpp"
+
 namespace holdfast::spi {
 
 RegisterWatches::RegisterWatches(Loop& loop, OnLastGone on_last_gone)
@@ -40,7 +42,7 @@ void RegisterWatches::give_up() {
 }
 
 void RegisterWatches::answer(Watch& watch, Result<> result) {
-  loop_.defer([done = std::move(watch.done), result = std::move(result)]() mutable { done(std::move(result)); });
+  answer_soon(loop_, std::move(watch.done), std::move(result));
 }
 
 }  // namespace holdfast::spi

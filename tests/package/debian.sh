@@ -40,7 +40,7 @@ for file in "${packages[@]}"; do
   dpkg-deb --fsys-tarfile "$file" | tar --list >"$folder/$name.files"
   grep -qx "./usr/share/doc/$name/copyright" "$folder/$name.files" || fail "$name has no copyright"
   if [[ $name != libholdfast0 ]]; then
-    dpkg-deb --field "$file" Depends | grep -qF "libholdfast0 (= $version)" || fail "$name works with any libholdfast0"
+    [[ $(dpkg-deb --field "$file" Depends) == *"libholdfast0 (= $version)"* ]] || fail "$name works with any libholdfast0"
   fi
 done
 grep -qx ./usr/share/man/man1/holdfast.1.gz "$folder/holdfast.files" || fail "there is no compressed manual page"
@@ -55,7 +55,8 @@ apt install "${packages[@]}" >"$folder/apt.log" 2>&1 || { cat "$folder/apt.log";
 [[ $(holdfast version) == "holdfast $version"* ]] || fail "holdfast version says: $(holdfast version)"
 [[ $(holdfast run x -u "sqlite:$folder/locks.db" -- echo hi) == hi ]] || fail "holdfast run does not run"
 ! readelf --dynamic "$(command -v holdfast)" | grep -E 'RPATH|RUNPATH' || fail "the tool looks for libraries elsewhere"
-ldd "$(command -v holdfast)" | grep -q 'libholdfast\.so.* => /\(usr/\)\?lib/' || fail "the tool does not use the library"
+libraries=$(ldd "$(command -v holdfast)")
+grep -q 'libholdfast\.so.* => /\(usr/\)\?lib/' <<<"$libraries" || fail "the tool does not use the library: $libraries"
 if ! grep -rqsE '^path-exclude=/usr/share/man' /etc/dpkg/dpkg.cfg /etc/dpkg/dpkg.cfg.d; then
   man -w holdfast >/dev/null || fail "man does not find the page"
 fi

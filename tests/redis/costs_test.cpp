@@ -77,6 +77,22 @@ TEST(RedisCosts, ARefusedTryWritesNothing) {
   EXPECT_FALSE(after.contains("hset") || after.contains("zadd") || after.contains("publish"));
 }
 
+TEST(RedisCosts, LookingAtOneNameSearchesNothing) {
+  const RedisServer server;
+  Client client(server.url());
+  const Hold hold = Mutex(client, "name").acquire();
+  Election election(client, "chief");
+  server.command({"CONFIG", "RESETSTAT"});
+  EXPECT_TRUE(client.show("name"));
+  EXPECT_FALSE(client.show("nobody's"));
+  EXPECT_FALSE(election.leader());
+  const Counts after = counts(server);
+  EXPECT_FALSE(after.contains("scan") || after.contains("keys"));
+  EXPECT_LE(after.at("evalsha"), 4);
+  EXPECT_FALSE(client.list().empty());
+  EXPECT_TRUE(counts(server).contains("scan")) << "only a listing does";
+}
+
 TEST(RedisCosts, AHandOverIsOneMessageHoweverManyWait) {
   const RedisServer server;
   Client holder(server.url());

@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                     OperationsControl{"LatchCountsAgainWhenInDoubt", latch, {.latch_retries_doubt = true}},
                     OperationsControl{"LeaderPublishesWithoutLooking", election, {.publishes_without_looking = true}},
                     OperationsControl{"RunsWithoutLooking", once, {.runs_without_looking = true}},
-                    OperationsControl{"BarrierCountsTheDead", barrier, {.store = {.lists_the_dead = true}}}),
+                    OperationsControl{"BarrierCountsTheDead", barrier, {.store = {.shows_the_dead = true}}}),
     [](const auto& control) { return control.param.name; });
 
 }  // namespace

@@ -188,23 +188,21 @@ class OperationsClient::Connection final : public spi::Backend,
     });
   }
 
-  void list(std::string_view prefix, Done<std::vector<LockStatus>> done) override {
-    call<std::vector<LockStatus>>(std::move(done), About::values, spi::longest_patience,
-                                  [this, prefix = std::string(prefix)] {
-                                    auto found = world_.store_.list(prefix, world_.store_now(), world_.wall());
-                                    if (world_.mistakes.lists_the_dead) add_the_dead(found);
-                                    return Result<std::vector<LockStatus>>(std::move(found));
-                                  });
+  void show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) override {
+    call<std::optional<LockStatus>>(std::move(done), About::values, spi::longest_patience, [this, name, kind] {
+      auto found = world_.store_.show(name, kind, world_.store_now(), world_.wall());
+      if (found && world_.mistakes.shows_the_dead) add_the_dead(*found);
+      return Result<std::optional<LockStatus>>(std::move(found));
+    });
   }
   /// As if permits did not come back: whoever was ever seen holding is still there.
-  void add_the_dead(std::vector<LockStatus>& found) {
-    for (LockStatus& lock : found) {
-      auto& ever = world_.holders_ever_[lock.name];
-      for (const ClaimStatus& holder : lock.holders) ever.emplace(holder.number, holder);
-      lock.holders.clear();
-      for (const auto& [number, holder] : ever) lock.holders.push_back(holder);
-    }
+  void add_the_dead(LockStatus& lock) {
+    auto& ever = world_.holders_ever_[lock.name];
+    for (const ClaimStatus& holder : lock.holders) ever.emplace(holder.number, holder);
+    lock.holders.clear();
+    for (const auto& [number, holder] : ever) lock.holders.push_back(holder);
   }
+  void list(std::string_view /*prefix*/, Done<std::vector<LockStatus>> done) override { refuse(std::move(done)); }
   void evict(const LockName& /*name*/, LockKind /*kind*/, std::uint64_t /*up_to*/, Done<std::size_t> done) override {
     refuse(std::move(done));
   }

@@ -21,7 +21,7 @@ namespace holdfast::sim {
 struct OperationsMistakes {
   bool ignores_version = false;  ///< write_if writes whatever the version is
   bool repeats_adds = false;     ///< the network may repeat what is not conditional
-  bool lists_the_dead = false;   ///< who has ended without a release is listed as a holder for ever
+  bool shows_the_dead = false;   ///< who has ended without a release is listed as a holder for ever
 };
 
 class OperationsWorld;
@@ -122,7 +122,7 @@ class OperationsWorld {
   memory::Store store_;
   std::deque<OperationsClient> clients_;
   std::vector<spi::Task> tasks_;
-  std::map<std::string, std::map<std::uint64_t, ClaimStatus>> holders_ever_;  ///< for lists_the_dead
+  std::map<std::string, std::map<std::uint64_t, ClaimStatus>> holders_ever_;  ///< for shows_the_dead
 };
 
 }  // namespace holdfast::sim

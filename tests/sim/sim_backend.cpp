@@ -237,6 +237,9 @@ void SimBackend::add(const LockName& /*name*/, std::int64_t /*amount*/, spi::Don
 void SimBackend::watch(const LockName& /*name*/, std::uint64_t /*seen*/, spi::Done<> done) {
   refuse(place_.loop, std::move(done));
 }
+void SimBackend::show(const LockName& /*name*/, LockKind /*kind*/, spi::Done<std::optional<LockStatus>> done) {
+  refuse(place_.loop, std::move(done));
+}
 void SimBackend::list(std::string_view /*prefix*/, spi::Done<std::vector<LockStatus>> done) {
   refuse(place_.loop, std::move(done));
 }

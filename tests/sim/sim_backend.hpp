@@ -70,6 +70,7 @@ class SimBackend final : public spi::Backend, private spi::Claims, private spi::
   void write_if(const LockName& name, std::uint64_t expected, std::string value, spi::Done<WriteAnswer> done) override;
   void add(const LockName& name, std::int64_t amount, spi::Done<std::int64_t> done) override;
   void watch(const LockName& name, std::uint64_t seen, spi::Done<> done) override;
+  void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
   void evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Done<std::size_t> done) override;
   void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,

@@ -106,6 +106,40 @@ TEST_P(AdministrationOf, ListsPermitsAsALockOfTheirOwn) {
   EXPECT_EQ(pool.waiters.at(0).permits, 4U);
 }
 
+TEST_P(AdministrationOf, ShowsOneLockAsItIsListed) {
+  BackendUnderTest client(url());
+  client.acquire(1, {.mode = permits(2, 5), .reason = "filling"});
+  client.acquire(2, {.mode = permits(4, 5), .reason = "more"});
+  client.acquire(3, {.reason = "writing"});
+  client.acquire(4, {.name = "name/below"});
+  for (const LockStatus& listed : client.list("name")) {
+    const auto shown = client.show(LockName(listed.name), listed.kind);
+    ASSERT_TRUE(shown) << listed.name;
+    EXPECT_EQ(shown->name, listed.name);
+    EXPECT_EQ(shown->kind, listed.kind);
+    EXPECT_EQ(shown->number, listed.number);
+    EXPECT_EQ(shown->total, listed.total);
+    ASSERT_EQ(shown->holders.size(), 1U);
+    EXPECT_EQ(shown->holders[0].reason, listed.holders.at(0).reason);
+    EXPECT_EQ(shown->holders[0].client.id, client.identity().id);
+    EXPECT_EQ(shown->waiters.size(), listed.waiters.size());
+  }
+  EXPECT_FALSE(client.show("nam"));
+  EXPECT_FALSE(client.show("name/below", LockKind::semaphore));
+  EXPECT_FALSE(client.show("name/"));
+}
+
+TEST_P(AdministrationOf, ShowsOnlyTheLiving) {
+  BackendUnderTest client(url());
+  client.acquire(1, {.lease = 150ms});
+  client.acquire(2, {.name = "line"});
+  client.acquire(3, {.name = "line", .lease = 150ms, .reason = "dead"});
+  client.acquire(4, {.name = "line", .reason = "alive"});
+  EXPECT_TRUE(test::eventually([&] { return !client.show("name"); }));
+  EXPECT_TRUE(test::eventually([&] { return client.show("line")->waiters.size() == 1U; }));
+  EXPECT_EQ(client.show("line")->waiters.at(0).reason, "alive");
+}
+
 TEST_P(AdministrationOf, CountsSinceWhenFromTheGrant) {
   BackendUnderTest client(url());
   client.acquire(1);

@@ -140,6 +140,11 @@ Pending<> BackendUnderTest::start_watch(const LockName& name, std::uint64_t seen
   return start<spi::Nothing>({}, [&](auto done) { backend_->registers().watch(name, seen, std::move(done)); });
 }
 
+Pending<std::optional<LockStatus>> BackendUnderTest::start_show(const LockName& name, LockKind kind) {
+  return start<std::optional<LockStatus>>(
+      {}, [&](auto done) { backend_->administration().show(name, kind, std::move(done)); });
+}
+
 Pending<std::vector<LockStatus>> BackendUnderTest::start_list(const std::string& prefix) {
   return start<std::vector<LockStatus>>({},
                                         [&](auto done) { backend_->administration().list(prefix, std::move(done)); });
@@ -235,6 +240,9 @@ spi::Registers::WriteAnswer BackendUnderTest::write_if(const LockName& name, std
 }
 std::int64_t BackendUnderTest::add(const LockName& name, std::int64_t amount) {
   return value_of([&] { return start_add(name, amount); });
+}
+std::optional<LockStatus> BackendUnderTest::show(const LockName& name, LockKind kind) {
+  return value_of([&] { return start_show(name, kind); });
 }
 std::vector<LockStatus> BackendUnderTest::list(const std::string& prefix) {
   return value_of([&] { return start_list(prefix); });

@@ -91,6 +91,7 @@ class BackendUnderTest final : spi::ClaimEvents {
   Pending<spi::Registers::WriteAnswer> start_write_if(const LockName& name, std::uint64_t expected, std::string value);
   Pending<std::int64_t> start_add(const LockName& name, std::int64_t amount);
   Pending<> start_watch(const LockName& name, std::uint64_t seen);
+  Pending<std::optional<LockStatus>> start_show(const LockName& name = "name", LockKind kind = LockKind::lock);
   Pending<std::vector<LockStatus>> start_list(const std::string& prefix);
   Pending<std::size_t> start_evict(const LockName& name, LockKind kind = LockKind::lock,
                                    std::uint64_t up_to = spi::Administration::all);
@@ -120,6 +121,7 @@ class BackendUnderTest final : spi::ClaimEvents {
   spi::Versioned read(const LockName& name);
   spi::Registers::WriteAnswer write_if(const LockName& name, std::uint64_t expected, std::string value);
   std::int64_t add(const LockName& name, std::int64_t amount);
+  std::optional<LockStatus> show(const LockName& name = "name", LockKind kind = LockKind::lock);
   std::vector<LockStatus> list(const std::string& prefix = {});
   std::size_t evict(const LockName& name = "name", LockKind kind = LockKind::lock,
                     std::uint64_t up_to = spi::Administration::all);

@@ -58,6 +58,7 @@ TEST_P(Closing, RefusesWhatComesLater) {
   EXPECT_EQ(errc_of(client.start_release({.claim = 1})->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_renew({{.claim = 1}})->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.try_downgrade({.claim = 1})), Errc::closed);
+  EXPECT_EQ(errc_of(client.start_show("name")->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_list("")->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_evict("name")->result()), Errc::closed);
   EXPECT_EQ(errc_of(client.start_ask_to_release("name", {})->result()), Errc::closed);

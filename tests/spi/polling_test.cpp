@@ -75,7 +75,7 @@ TEST_P(Polling, FindsARepeatedClaimWhereItStands) {
   EXPECT_EQ(again.number, number);
   EXPECT_GE(again.lease, 120s);
   client.acquire(1, {.lease = 1s});
-  EXPECT_GT(client.list("name").at(0).holders.at(0).lease_left, 60s) << "never shortened";
+  EXPECT_GT(client.show()->holders.at(0).lease_left, 60s) << "never shortened";
   client.acquire(2);
   EXPECT_EQ(client.acquire(2, {.when_busy = WhenBusy::refuse}).standing, waiting) << "it waits already";
 }
@@ -85,10 +85,10 @@ TEST_P(Polling, BringsNothingBack) {
   EXPECT_EQ(client.renew(1).standing, absent);
   client.acquire(1, {.lease = 100ms});
   client.acquire(2, {.lease = 100ms});
-  EXPECT_TRUE(test::eventually([&] { return client.list("name").empty(); }));
+  EXPECT_TRUE(test::eventually([&] { return !client.show(); }));
   EXPECT_EQ(client.renew(1).standing, absent);
   EXPECT_EQ(client.renew(2).standing, absent) << "nor who waited, though it is free";
-  EXPECT_TRUE(client.list("name").empty());
+  EXPECT_FALSE(client.show());
 }
 
 TEST_P(Polling, TouchesNoSuccessor) {
@@ -108,7 +108,7 @@ TEST_P(Polling, DoesNotExtendALeaseByAskingOrByAGrant) {
   const ClaimAnswer wait = client.acquire(2, {.lease = 600ms});
   client.release(1);
   ASSERT_EQ(client.look(2).standing, granted);
-  EXPECT_LE(client.list("name").at(0).holders.at(0).lease_left, 600ms);
+  EXPECT_LE(client.show()->holders.at(0).lease_left, 600ms);
   EXPECT_TRUE(test::eventually([&] { return client.look(2).standing == absent; }));
   EXPECT_GE(spi::BootClock::now(), wait.armed_at + wait.lease);
 }
@@ -139,20 +139,28 @@ TEST_P(Polling, RefusesWhatItHasNot) {
   EXPECT_EQ(client.look(1).standing, granted);
 }
 
-TEST_P(Polling, ListsTheLockOfExactlyTheName) {
+TEST_P(Polling, ShowsTheLockOfExactlyTheName) {
   BackendUnderTest client(url());
   const LockName part = spi::PartName::of("name", "part");
   client.acquire(1, {.reason = "why"});
   client.acquire(2, {.reason = "next"});
   client.acquire(3, {.name = part});
-  EXPECT_TRUE(client.list("nam").empty());
-  const auto locks = client.list("name");
-  ASSERT_EQ(locks.size(), 1U);
-  EXPECT_EQ(locks[0].name, "name");
-  EXPECT_EQ(locks[0].holders.at(0).reason, "why");
-  EXPECT_EQ(locks[0].holders.at(0).client.id, client.identity().id);
-  EXPECT_EQ(locks[0].waiters.at(0).reason, "next");
-  EXPECT_EQ(client.list(part.text()).at(0).name, part.text());
+  EXPECT_FALSE(client.show("nam"));
+  EXPECT_FALSE(client.show("name", LockKind::semaphore));
+  const auto lock = client.show("name");
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(lock->name, "name");
+  EXPECT_EQ(lock->holders.at(0).reason, "why");
+  EXPECT_EQ(lock->holders.at(0).client.id, client.identity().id);
+  EXPECT_EQ(lock->waiters.at(0).reason, "next");
+  EXPECT_EQ(client.show(part)->name, part.text());
+}
+
+TEST_P(Polling, ListsNothing) {
+  BackendUnderTest client(url());
+  client.acquire(1);
+  EXPECT_EQ(errc_of(client.start_list("")->result()), Errc::unsupported);
+  EXPECT_EQ(errc_of(client.start_list("name")->result()), Errc::unsupported);
 }
 
 TEST_P(Polling, EvictsUpToANumber) {

@@ -8,6 +8,7 @@
 #include "backends/memory/mailbox.hpp"
 #include "backends/memory/shared_store.hpp"
 #include "holdfast/error.hpp"
+#include "spi/answer_soon.hpp"
 #include "spi/register_watches.hpp"
 
 namespace holdfast::memory {
@@ -109,6 +110,11 @@ class MemoryBackend final : public spi::Backend,
     watches_.add(name, std::move(done));
   }
 
+  void show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) override {
+    const Instant now = loop_.now();
+    run(std::move(done), [&](Store& store) { return Result(store.show(name, kind, now, system_clock::now())); });
+  }
+
   void list(std::string_view prefix, Done<std::vector<LockStatus>> done) override {
     const Instant now = loop_.now();
     run(std::move(done), [&](Store& store) { return Result(store.list(prefix, now, system_clock::now())); });
@@ -140,7 +146,7 @@ class MemoryBackend final : public spi::Backend,
 
   template <class T>
   void answer(Done<T> done, Result<T> result) {
-    loop_.defer([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
+    spi::answer_soon(loop_, std::move(done), std::move(result));
   }
 
   static void prove(ClaimAnswer& answer, Instant sent) {

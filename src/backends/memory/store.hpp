@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -69,6 +70,8 @@ class Store {
 
   // Administration: see spi::Administration. `wall` is the time of day that belongs to `now`.
 
+  std::optional<LockStatus> show(const LockName& name, LockKind kind, spi::Instant now,
+                                 std::chrono::system_clock::time_point wall);
   std::vector<LockStatus> list(std::string_view prefix, spi::Instant now, std::chrono::system_clock::time_point wall);
   std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Instant now);
   std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, spi::Instant now);

@@ -27,7 +27,8 @@ struct Wall {
   }
 };
 
-LockStatus status_of(const Line& line, const Wall& wall) {
+/// Empty if only ghosts are there.
+std::optional<LockStatus> status_of(const Line& line, const Wall& wall) {
   LockStatus status;
   status.name = line.key->name.text();
   if (line.key->permits) {
@@ -44,10 +45,17 @@ LockStatus status_of(const Line& line, const Wall& wall) {
   for (const Claim* claim = line.waiting.front(); claim != nullptr; claim = claim->next) {
     status.waiters.push_back(wall.status_of(*claim));
   }
+  if (status.holders.empty() && status.waiters.empty()) return std::nullopt;
   return status;
 }
 
 }  // namespace
+
+std::optional<LockStatus> Store::show(const LockName& name, LockKind kind, Instant now, system_clock::time_point wall) {
+  advance(now);
+  const Line* const line = find_line(name, kind);
+  return line != nullptr && !line->vacant() ? status_of(*line, {now, wall}) : std::nullopt;
+}
 
 std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system_clock::time_point wall) {
   advance(now);
@@ -62,8 +70,7 @@ std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system
   std::vector<LockStatus> locks;
   locks.reserve(found.size());
   for (const Line* line : found) {
-    locks.push_back(status_of(*line, {now, wall}));
-    if (locks.back().holders.empty() && locks.back().waiters.empty()) locks.pop_back();  // only ghosts
+    if (auto lock = status_of(*line, {now, wall})) locks.push_back(*std::move(lock));
   }
   return locks;
 }

@@ -82,6 +82,11 @@ spi::Failure cannot_connect(const Address& address, int system_error) {
           "cannot connect to " + address.shown() + ": " + std::generic_category().message(system_error)};
 }
 
+spi::Failure not_understood(const Address& address) {
+  return {Errc::store_failed, address.shown() + " gave an answer that makes no sense; do all clients have the same " +
+                                  "version, and does nothing else write to Holdfast's keys?"};
+}
+
 spi::Failure not_redis(const Address& address) {
   const bool plain = address.transport == Address::Transport::tcp;
   return {Errc::store_failed, "what answers as " + address.shown() + " does not speak the protocol of Redis" +

@@ -20,6 +20,9 @@ bool is_forgotten_script(std::string_view complaint);
 /// A system call failed while connecting: Errc::exhausted for lack of descriptors, else Errc::unreachable.
 spi::Failure cannot_connect(const Address& address, int system_error);
 
+/// A script answered in another way than it does.
+spi::Failure not_understood(const Address& address);
+
 /// What answers is no Redis server.
 spi::Failure not_redis(const Address& address);
 

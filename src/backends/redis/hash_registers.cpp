@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/redis/script.hpp"
+#include "spi/answer_soon.hpp"
 #include "spi/part_name.hpp"
 #include "spi/rules.hpp"
 
@@ -73,11 +74,9 @@ std::optional<Versioned> versioned_from(Reply& reply) {
   return now;
 }
 
-Failure not_understood(const Address& address) {
+Failure not_a_register(const Address& address) {
   return {Errc::store_failed, address.shown() + " has something else in the register's key"};
 }
-
-std::size_t order_of(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
 
 }  // namespace
 
@@ -88,25 +87,25 @@ void HashRegisters::read(const LockName& name, Done<Versioned> done) {
       {.command = std::move(command), .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
          auto now = versioned_from(*result.value());
-         if (!now) return done(not_understood(requests_.address()));
+         if (!now) return done(not_a_register(requests_.address()));
          done(*std::move(now));
        }});
 }
 
 void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
   if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) {
-    return loop_.defer([done = std::move(done), failure = *std::move(failure)]() mutable { done(std::move(failure)); });
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   Command command;
   command.add(1).add(keys_.register_of(name.text())).add(expected).add(value);
   requests_.send({.command = std::move(command),
                   .script = &write_script(),
-                  .about = order_of(name),
+                  .about = Requests::about(name),
                   .on_reply = [this, value = std::make_unique<std::string>(std::move(value)),
                                done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     Reply& reply = *result.value();
-                    if (reply.elements.size() != 2) return done(not_understood(requests_.address()));
+                    if (reply.elements.size() != 2) return done(not_a_register(requests_.address()));
                     WriteAnswer answer;
                     answer.written = reply.elements[0].integer == 1;
                     if (answer.written) {
@@ -114,7 +113,7 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
                       parse(reply.elements[1].text, answer.now.version);
                     } else {
                       auto now = versioned_from(reply.elements[1]);
-                      if (!now) return done(not_understood(requests_.address()));
+                      if (!now) return done(not_a_register(requests_.address()));
                       answer.now = *std::move(now);
                     }
                     done(std::move(answer));
@@ -126,13 +125,13 @@ void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
   command.add(1).add(keys_.register_of(name.text())).add(amount);
   requests_.send({.command = std::move(command),
                   .script = &add_script(),
-                  .about = order_of(name),
+                  .about = Requests::about(name),
                   .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     const Reply& reply = *result.value();
                     std::int64_t sum = 0;
                     if (reply.is(Reply::Kind::text) && parse(reply.text, sum)) return done(sum);
-                    if (reply.elements.size() != 1) return done(not_understood(requests_.address()));
+                    if (reply.elements.size() != 1) return done(not_a_register(requests_.address()));
                     done(reply.elements[0].integer == 2 ? spi::sum_does_not_fit() : spi::not_a_number());
                   }});
 }
@@ -141,7 +140,7 @@ void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 void HashRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
   if (closed_) {
-    return loop_.defer([done = std::move(done)]() mutable { done(Failure{Errc::closed, "the client is closed"}); });
+    return spi::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
   }
   // First the watch, then the question whether it comes too late: so no change falls in between.
   watches_.add(name, std::move(done));

@@ -8,6 +8,7 @@
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
 #include "backends/redis/server_time.hpp"
+#include "spi/answer_soon.hpp"
 
 namespace holdfast::redis {
 
@@ -77,8 +78,8 @@ ClaimStatus status_from(const Reply& reply) {
 }
 
 /// Nothing if nobody is there.
-std::vector<LockStatus> locks_from(const Reply& reply, const std::string& name) {
-  if (reply.elements.empty()) return {};
+std::optional<LockStatus> lock_from(const Reply& reply, const std::string& name) {
+  if (reply.elements.empty()) return std::nullopt;
   LockStatus lock;
   lock.name = name;
   for (std::size_t i = 0; i < reply.elements.size(); ++i) {
@@ -87,34 +88,38 @@ std::vector<LockStatus> locks_from(const Reply& reply, const std::string& name) 
   }
   if (!lock.holders.empty()) lock.number = lock.holders[0].number;
   std::ranges::sort(lock.waiters, {}, &ClaimStatus::since);
-  return {std::move(lock)};
-}
-
-template <class T>
-void refuse(spi::Loop& loop, Done<T> done, Failure failure) {
-  loop.defer([done = std::move(done), failure = std::move(failure)]() mutable { done(std::move(failure)); });
+  return lock;
 }
 
 }  // namespace
 
-void PlainAdministration::list(std::string_view name, Done<std::vector<LockStatus>> done) {
-  if (auto failure = keys_.why_taken(name)) return refuse(loop_, std::move(done), *std::move(failure));
-  const PlainKeys keys = keys_.plain(name);
+void PlainAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
+  if (kind == LockKind::semaphore) return spi::answer_soon(loop_, std::move(done), Result(std::optional<LockStatus>()));
+  if (auto failure = keys_.why_taken(name.text())) {
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  }
+  const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters);
   requests_.send({.command = std::move(command),
                   .script = &show_script(),
-                  .on_reply = [text = std::string(name), done = std::move(done)](Result<Reply*> result) mutable {
+                  .on_reply = [name = &name, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
-                    done(locks_from(*result.value(), text));
+                    done(lock_from(*result.value(), name->text()));
                   }});
+}
+
+void PlainAdministration::list(std::string_view /*prefix*/, Done<std::vector<LockStatus>> done) {
+  spi::answer_soon(loop_, std::move(done),
+                   Failure{Errc::unsupported,
+                           "the layout plain cannot tell which keys of the database are locks; it shows one by name"});
 }
 
 void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
   if (kind == LockKind::semaphore) {
-    return refuse(loop_, std::move(done), {Errc::unsupported, "the layout plain has no semaphores"});
+    return spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
   }
-  if (auto failure = keys_.why_taken(name.text())) return refuse(loop_, std::move(done), *std::move(failure));
+  if (auto failure = keys_.why_taken(name.text())) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(2).add(keys.lock).add(keys.holder).add(up_to);
@@ -127,13 +132,14 @@ void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64
 }
 
 void PlainAdministration::ask_to_release(const LockName&, LockKind, const ReleaseRequest&, Done<std::size_t> done) {
-  refuse(loop_, std::move(done),
-         {Errc::unsupported,
-          "holders of the layout plain cannot be asked to let go; break the lock, or use layout=queue"});
+  spi::answer_soon(
+      loop_, std::move(done),
+      Failure{Errc::unsupported,
+              "holders of the layout plain cannot be asked to let go; break the lock, or use layout=queue"});
 }
 
 void PlainAdministration::resize(const LockName&, std::uint32_t, Done<bool> done) {
-  refuse(loop_, std::move(done), {Errc::unsupported, "the layout plain has no semaphores"});
+  spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
 }
 
 void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(requests_, std::move(done)); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,8 @@ class PlainAdministration final : public spi::Administration {
   PlainAdministration(spi::Loop& loop, Requests& requests, const Keys& keys)
       : loop_(loop), requests_(requests), keys_(keys) {}
 
-  /// The lock of exactly this name.
-  void list(std::string_view name, spi::Done<std::vector<LockStatus>> done) override;
+  void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
+  void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
   void evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Done<std::size_t> done) override;
   void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                       spi::Done<std::size_t> done) override;

@@ -1,12 +1,13 @@
 #include "backends/redis/plain_claims.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
+#include "backends/redis/failures.hpp"
 #include "backends/redis/plain_lock.hpp"
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
+#include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
 
 namespace holdfast::redis {
@@ -101,15 +102,8 @@ const Script& renew_script() {
   return script;
 }
 
-std::size_t order_of(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
-
 /// The random value that stands in the lock's key: text, because people look at such keys.
 std::string value_of(const spi::ClaimId& id) { return hexadecimal(bytes_of(id)); }
-
-Failure not_understood(const Address& address) {
-  return {Errc::store_failed, address.shown() + " gave an answer that makes no sense; do all clients have the same " +
-                                  "version, and does nothing else write to Holdfast's keys?"};
-}
 
 std::optional<Failure> why_refused(const ClaimRequest& request, const Keys& keys) {
   if (auto failure = spi::why_invalid(request)) return failure;
@@ -126,11 +120,6 @@ std::optional<Failure> why_refused(const ClaimRequest& request, const Keys& keys
   return keys.why_taken(request.name.text());
 }
 
-template <class T>
-void answer_soon(spi::Loop& loop, Done<T> done, Result<T> result) {
-  loop.defer([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
-}
-
 void add_keys(Command& command, const PlainKeys& keys) {
   command.add(keys.lock).add(keys.holder).add(keys.waiters).add(keys.counter);
 }
@@ -142,7 +131,7 @@ PlainClaims::PlainClaims(const spi::BackendContext& context, Requests& requests,
 
 void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_refused(request, keys_)) {
-    return answer_soon(loop_, std::move(done), Result<ClaimAnswer>(*std::move(failure)));
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   Command command;
   command.add(4);
@@ -152,7 +141,7 @@ void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   command.add(request.replaces ? value_of(*request.replaces) : std::string());
   requests_.send({.command = std::move(command),
                   .script = &acquire_script(),
-                  .about = order_of(request.name),
+                  .about = Requests::about(request.name),
                   .patience = spi::patience(request.lease),
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -168,7 +157,7 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters).add(value_of(claim.id));
   requests_.send({.command = std::move(command),
                   .script = &release_script(),
-                  .about = order_of(claim.name),
+                  .about = Requests::about(claim.name),
                   .patience = spi::patience(claim.lease),
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -177,7 +166,7 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
 }
 
 void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (claims.empty()) return answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  if (claims.empty()) return spi::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
   spi::Duration patience = spi::longest_patience;
   Command command;
   command.add(4 * claims.size());
@@ -206,8 +195,7 @@ void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
 }
 
 void PlainClaims::downgrade(const ClaimRef&, Done<ClaimAnswer> done) {
-  answer_soon(loop_, std::move(done),
-              Result<ClaimAnswer>(Failure{Errc::unsupported, "the layout plain has no shared locks"}));
+  spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no shared locks"});
 }
 
 // --- answers --------------------------------------------------------------------------------------------------------

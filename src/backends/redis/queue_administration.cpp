@@ -5,10 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "backends/redis/failures.hpp"
 #include "backends/redis/queue_line.hpp"
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
 #include "backends/redis/server_time.hpp"
+#include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
 
 namespace holdfast::redis {
@@ -175,7 +177,30 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
 
 }  // namespace
 
-// --- list -----------------------------------------------------------------------------------------------------------
+// --- looking --------------------------------------------------------------------------------------------------------
+
+void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, spi::Duration patience,
+                                    Requests::OnReply on_reply) {
+  Command command;
+  command.add(3 * lines.size());
+  for (const Keys::Parsed& line : lines) {
+    const LineKeys keys = keys_.line(line.name, line.permits);
+    command.add(keys.line).add(keys.claims).add(keys.order);
+  }
+  requests_.send(
+      {.command = std::move(command), .script = &show_script(), .patience = patience, .on_reply = std::move(on_reply)});
+}
+
+void QueueAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
+  const bool permits = kind == LockKind::semaphore;
+  ask_about({{name.text(), permits}}, spi::longest_patience,
+            [this, name = &name, permits, done = std::move(done)](Result<Reply*> result) mutable {
+              if (!result.ok()) return done(std::move(result.failure()));
+              const auto& replies = result.value()->elements;
+              if (replies.size() != 1) return done(not_understood(requests_.address()));
+              done(lock_from(replies[0], {name->text(), permits}));
+            });
+}
 
 struct QueueAdministration::Listing {
   std::string pattern;
@@ -228,26 +253,18 @@ void QueueAdministration::show(const std::shared_ptr<Listing>& listing) {
 
 void QueueAdministration::show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines) {
   ++listing->unanswered;
-  Command command;
-  command.add(3 * lines.size());
-  for (const Keys::Parsed& line : lines) {
-    const LineKeys keys = keys_.line(line.name, line.permits);
-    command.add(keys.line).add(keys.claims).add(keys.order);
-  }
-  requests_.send({.command = std::move(command),
-                  .script = &show_script(),
-                  .patience = listing->deadline - loop_.now(),
-                  .on_reply = [listing, lines = std::move(lines)](Result<Reply*> result) {
-                    if (!result.ok()) {
-                      listing->failure = std::move(result.failure());
-                    } else {
-                      const auto& replies = result.value()->elements;
-                      for (std::size_t i = 0; i < std::min(replies.size(), lines.size()); ++i) {
-                        if (auto lock = lock_from(replies[i], lines[i])) listing->locks.push_back(*std::move(lock));
-                      }
-                    }
-                    if (--listing->unanswered == 0) finish(*listing);
-                  }});
+  const auto asked = std::make_shared<const std::vector<Keys::Parsed>>(std::move(lines));
+  ask_about(*asked, listing->deadline - loop_.now(), [listing, asked](Result<Reply*> result) {
+    if (!result.ok()) {
+      listing->failure = std::move(result.failure());
+    } else {
+      const auto& replies = result.value()->elements;
+      for (std::size_t i = 0; i < std::min(replies.size(), asked->size()); ++i) {
+        if (auto lock = lock_from(replies[i], (*asked)[i])) listing->locks.push_back(*std::move(lock));
+      }
+    }
+    if (--listing->unanswered == 0) finish(*listing);
+  });
 }
 
 void QueueAdministration::finish(Listing& listing) {
@@ -287,7 +304,7 @@ void QueueAdministration::ask_to_release(const LockName& name, LockKind kind, co
 
 void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
   if (auto failure = spi::why_invalid_total(name, total)) {
-    return loop_.defer([done = std::move(done), failure = *std::move(failure)]() mutable { done(std::move(failure)); });
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   change(name, true, resize_script(), {std::to_string(total)},
          [done = std::move(done)](Result<std::size_t> result) mutable {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ class QueueAdministration final : public spi::Administration {
   QueueAdministration(spi::Loop& loop, Requests& requests, const Keys& keys)
       : loop_(loop), requests_(requests), keys_(keys) {}
 
+  void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   /// Goes through all keys of the database, and fails if that takes too long.
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
   void evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Done<std::size_t> done) override;
@@ -29,6 +31,7 @@ class QueueAdministration final : public spi::Administration {
 
  private:
   struct Listing;
+  void ask_about(const std::vector<Keys::Parsed>& lines, spi::Duration patience, Requests::OnReply on_reply);
   void scan(std::shared_ptr<Listing> listing, const std::string& cursor);
   void show(const std::shared_ptr<Listing>& listing);
   void show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines);

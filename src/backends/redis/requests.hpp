@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <string>
 #include <unordered_set>
 
 #include "backends/redis/address.hpp"
@@ -10,6 +12,7 @@
 #include "backends/redis/link.hpp"
 #include "backends/redis/reply.hpp"
 #include "backends/redis/script.hpp"
+#include "holdfast/name.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -29,10 +32,13 @@ class Requests final : private Link::Owner {
   struct Request {
     Command command = {};
     const Script* script = nullptr;  ///< then the command has its keys and arguments
-    std::size_t about = 0;           ///< a hash of the name, for the order; 0: the order does not matter
+    std::size_t about = 0;           ///< see about(), for the order; 0: the order does not matter
     spi::Duration patience = spi::longest_patience;
     OnReply on_reply = {};
   };
+
+  /// Requests with the same are about the same name, or perhaps not. Never 0.
+  static std::size_t about(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
 
   Requests(spi::Loop& loop, const Address& address);
 

@@ -157,6 +157,11 @@ class SqliteBackend final : public spi::Backend,
 
   // --- administration -----------------------------------------------------------------------------------------------
 
+  void show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) override {
+    ask(Step::Access::read, std::move(done),
+        [text = name.text(), kind](Step& step) { return step.store.show(text, kind); });
+  }
+
   void list(std::string_view prefix, Done<std::vector<LockStatus>> done) override {
     ask(Step::Access::read, std::move(done),
         [text = std::string(prefix)](Step& step) { return step.store.list(text); });

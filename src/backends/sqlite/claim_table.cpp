@@ -41,12 +41,13 @@ std::string find_by_id() {  // ?2 id
          "WHERE name = ?1 AND permits = 0 AND crowd = 0 AND id = ?2 ORDER BY expires DESC LIMIT 1";
 }
 
-std::string list_from() {  // ?1 the first name
+std::string list_where(const std::string& which) {
   return std::string("SELECT ") + columns +
          ", claims.name, permits, size, reason, client_id, host, pid, command, label"
          " FROM claims LEFT JOIN clients ON client_number = client"
          " LEFT JOIN pools ON permits = 1 AND pools.name = claims.name"
-         " WHERE claims.name >= ?1 ORDER BY claims.name, permits, waiting, turn";
+         " WHERE " +
+         which + " ORDER BY claims.name, permits, waiting, turn";
 }
 
 constexpr const char* count_holders = "SELECT count(*) FROM claims WHERE name = ?1 AND permits = ?2 AND waiting = 0";
@@ -243,14 +244,23 @@ void ClaimTable::set_pool(std::string_view name, const Pool& pool) {
 void ClaimTable::erase_pool(std::string_view name) { erase_pool_.run(name); }
 
 std::vector<ClaimTable::Listed> ClaimTable::list(std::string_view prefix) {
+  return listed(list_where("claims.name >= ?1"), prefix);
+}
+
+std::vector<ClaimTable::Listed> ClaimTable::show(std::string_view name) {
+  return listed(list_where("claims.name = ?1"), name);
+}
+
+/// Until the names do not begin with `first` any more.
+std::vector<ClaimTable::Listed> ClaimTable::listed(const std::string& sql, std::string_view first) {
   std::vector<Listed> listed;
-  Statement statement(connection_, list_from());
-  auto rows = statement.rows(prefix);
+  Statement statement(connection_, sql);
+  auto rows = statement.rows(first);
   for (int next = column_count; rows.next(); next = column_count) {
     Listed& entry = listed.emplace_back();
     entry.claim = read(rows);
     entry.name = rows.text(next++);
-    if (!std::string_view(entry.name).starts_with(prefix)) {
+    if (!std::string_view(entry.name).starts_with(first)) {
       listed.pop_back();
       break;
     }

@@ -100,6 +100,8 @@ class ClaimTable {
   };
   /// All claims on names from `prefix` on, by name and in the order of their lines.
   std::vector<Listed> list(std::string_view prefix);
+  /// Those of one name.
+  std::vector<Listed> show(std::string_view name);
 
   struct Line {
     std::string name;
@@ -110,6 +112,8 @@ class ClaimTable {
   std::vector<Claim> claims_of(const LineKey& line, ClientNumber client);
 
  private:
+  std::vector<Listed> listed(const std::string& sql, std::string_view first);
+
   Connection& connection_;
   Statement at_;
   Statement find_;

@@ -57,6 +57,7 @@ class Store {
 
   // Administration: see spi::Administration.
 
+  std::optional<LockStatus> show(std::string_view name, LockKind kind);
   std::vector<LockStatus> list(std::string_view prefix);
   std::size_t evict(std::string_view name, LockKind kind, std::uint64_t up_to);
   std::size_t ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request);
@@ -105,6 +106,8 @@ class Store {
   std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
   std::optional<Found> look_up(const LockName& name, const spi::ClaimId& id);
   bool expired(const Claim& claim) const { return claim.expires <= now_; }
+  /// Leaves out claims that are gone: whoever writes next removes them.
+  std::vector<LockStatus> living(std::vector<ClaimTable::Listed> listed) const;
   bool gone(const Claim& claim) const { return expired(claim) || !lifelines_.alive(claim.client); }
   bool has_room(const LineKey& line, ClaimMode mode, std::uint32_t units);
   bool may_enter(const LineKey& line, const spi::Mode& mode);

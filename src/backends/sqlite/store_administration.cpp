@@ -16,12 +16,21 @@ LineKey line_of(std::string_view name, LockKind kind) { return {name, kind == Lo
 
 }  // namespace
 
-std::vector<LockStatus> Store::list(std::string_view prefix) {
+std::vector<LockStatus> Store::list(std::string_view prefix) { return living(claims_.list(prefix)); }
+
+std::optional<LockStatus> Store::show(std::string_view name, LockKind kind) {
+  for (LockStatus& lock : living(claims_.show(name))) {
+    if (lock.kind == kind) return std::move(lock);
+  }
+  return std::nullopt;
+}
+
+std::vector<LockStatus> Store::living(std::vector<ClaimTable::Listed> listed) const {
   const system_clock::time_point wall = system_clock::now();
   std::vector<LockStatus> locks;
-  for (auto& entry : claims_.list(prefix)) {
+  for (auto& entry : listed) {
     const Claim& claim = entry.claim;
-    if (gone(claim)) continue;  // whoever writes next removes it
+    if (gone(claim)) continue;
     const LockKind kind = entry.permits ? LockKind::semaphore : LockKind::lock;
     if (locks.empty() || locks.back().name != entry.name || locks.back().kind != kind) {
       locks.push_back({.name = entry.name, .kind = kind, .total = entry.total});

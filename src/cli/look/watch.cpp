@@ -84,7 +84,7 @@ class Watch : public Command {
   }
 
   int execute() override {
-    const Signals signals;  // before the client: its threads inherit the mask
+    const Signals signals;  // first of all, so that Ctrl-C ends it the same way at any time
     const Store store = choose_store(store_);
     Client client = open_client(store, {.close_timeout = milliseconds(200)});
     last_.locks = client.list(prefix_);

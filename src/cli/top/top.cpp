@@ -37,7 +37,7 @@ std::string name_of(const Store& store) {
   return printable(without_password(store.url)) + (is_default ? " (one user on one host)" : "");
 }
 
-/// Made before the client: its threads inherit what these block.
+/// Made first of all, so that none of them finds the terminal half prepared.
 struct AllSignals {
   const Signals ending;
   const ScreenSignals screen;

@@ -40,16 +40,9 @@ Operation<Phase> read_phase(Caller& caller, LockName place) {
 }
 
 Operation<bool> all_have_arrived(Caller& caller, LockName phase_name, std::uint32_t parties) {
-  using Locks = std::vector<LockStatus>;
-  auto start = [&](spi::Done<Locks> done) {
-    caller.engine().backend().administration().list(phase_name.text(), std::move(done));
-  };
-  spi::Result<Locks> locks = co_await ask<Locks>(caller, Persistence::for_ever, Effect::none, start);
-  if (!locks.ok()) co_return std::move(locks.failure());
-  for (const LockStatus& lock : locks.value()) {
-    if (lock.name == phase_name.text() && lock.holders.size() == parties) co_return true;
-  }
-  co_return false;
+  auto phase = co_await show(caller, std::move(phase_name), LockKind::semaphore, Persistence::for_ever);
+  if (!phase.ok()) co_return std::move(phase.failure());
+  co_return phase.value() && phase.value()->holders.size() == parties;
 }
 
 /// Waits with a permit until the phase is complete. False if the permit was lost meanwhile.

@@ -86,16 +86,10 @@ std::string with(Publications publications, Publication added, std::size_t max_b
 
 /// The store's number of who leads; 0 if nobody does.
 Operation<std::uint64_t> leading_number(Caller& caller, LockName lock, Persistence persistence) {
-  using Locks = std::vector<LockStatus>;
-  auto start = [&](spi::Done<Locks> done) {
-    caller.engine().backend().administration().list(lock.text(), std::move(done));
-  };
-  spi::Result<Locks> locks = co_await ask<Locks>(caller, persistence, Effect::none, start);
-  if (!locks.ok()) co_return std::move(locks.failure());
-  for (const LockStatus& status : locks.value()) {
-    if (status.name == lock.text() && !status.holders.empty()) co_return status.number;
-  }
-  co_return std::uint64_t{0};
+  auto status = co_await show(caller, std::move(lock), LockKind::lock, persistence);
+  if (!status.ok()) co_return std::move(status.failure());
+  const bool leads = status.value() && !status.value()->holders.empty();
+  co_return leads ? status.value()->number : std::uint64_t{0};
 }
 
 }  // namespace
