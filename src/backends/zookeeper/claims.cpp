@@ -1,0 +1,515 @@
+#include "backends/zookeeper/claims.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/record.hpp"
+#include "spi/answer_soon.hpp"
+#include "spi/part_name.hpp"
+#include "spi/rules.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::ClaimAnswer;
+using spi::ClaimRef;
+using spi::ClaimRequest;
+using spi::Done;
+using spi::Failure;
+using spi::milliseconds;
+using spi::Result;
+using Part = Session::Part;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Numbers of grants must stay below.
+constexpr std::uint64_t number_end = std::uint64_t{1} << 56U;
+
+constexpr int attempts = 8;
+
+std::optional<Failure> why_unsupported(const ClaimRequest& request, const Address& address) {
+  if (request.kind == LeaseKind::fixed) {
+    return Failure{Errc::unsupported, address.shown() +
+                                          " has no fixed leases: a lock lasts as long as its client's session, which "
+                                          "is always renewed"};
+  }
+  if (request.lock_delay > 0ms) {
+    return Failure{Errc::unsupported,
+                   address.shown() + " cannot keep a name closed after its holder's end (lock_delay)"};
+  }
+  return std::nullopt;
+}
+
+Failure too_long(const Address& address, milliseconds wanted, milliseconds granted) {
+  return {Errc::unsupported, address.shown() + " grants sessions of at most " + std::to_string(granted.count()) +
+                                 " ms, so a ttl of " + std::to_string(wanted.count()) +
+                                 " ms is too long; shorten it, or raise maxSessionTimeout on the servers"};
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+Reply outcome_only(Outcome outcome) {
+  Reply reply;
+  reply.outcome = outcome;
+  return reply;
+}
+
+}  // namespace
+
+Failure NodeClaims::explain(const Reply& reply, bool doubtful) const {
+  return zookeeper::explain(reply, sessions_.address(), doubtful);
+}
+
+ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) const {
+  ClaimAnswer answer;
+  answer.standing = claim.waiting ? ClaimAnswer::Standing::waiting : ClaimAnswer::Standing::granted;
+  answer.number = claim.number;
+  answer.lease = claim.session->timeout();
+  answer.armed_at = claim.session->proved_since();
+  return answer;
+}
+
+// --- acquire --------------------------------------------------------------------------------------------------------
+
+void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
+  if (auto failure = spi::why_invalid(request)) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = why_unsupported(request, sessions_.address())) {
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  }
+  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)),
+              {.key = {request.id, request.name},
+               .mode = request.mode,
+               .lease = request.lease,
+               .when_busy = request.when_busy,
+               .replaces = request.replaces,
+               .client = request.client,
+               .reason = request.reason});
+}
+
+Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
+  NameGate::Entry entry = gate_.enter(wish.key.name.text());
+  NameGate::Pass pass = co_await entry;
+  if (call->over()) co_return;
+  const SessionPtr session = sessions_.for_lease(wish.lease);
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  if (session->timeout() < wish.lease) {
+    call->answer(too_long(sessions_.address(), wish.lease, session->timeout()));
+    co_return;
+  }
+  if (known_.find(wish.key) != nullptr || known_.is_doubtful(wish.key)) {
+    Flow<std::optional<Standing>> finding = find_again(session, wish);
+    std::optional<Standing> found = co_await finding;
+    if (call->over()) co_return;
+    if (found) {
+      call->answer(*std::move(found));
+      co_return;
+    }
+  }
+  Flow<Standing> joining = join(call, session, wish);
+  Standing standing = co_await joining;
+  call->answer(std::move(standing));
+}
+
+/// It was asked for before: whatever became of that is found under its id. Empty if there is nothing.
+Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(SessionPtr session, Wish wish) {
+  const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
+  Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
+  SeenLine seen = co_await seeing;
+  if (!seen.ok()) co_return Standing(explain(seen.reply, false));
+  const Entry* const entry = seen.line.find(guid_of(wish.key.id));
+  if (entry == nullptr) {
+    known_.forget(wish.key);
+    co_return std::nullopt;
+  }
+  const std::string own = path + "/" + entry->node;
+  Sent asked = session->get(own, Session::Watching::no);
+  Reply& stat = co_await asked;
+  if (stat.outcome == Outcome::no_node) {
+    known_.forget(wish.key);
+    co_return std::nullopt;
+  }
+  if (!stat.ok()) co_return Standing(explain(stat, false));
+  const SessionPtr owner = sessions_.with_id(stat.stat.owner);
+  if (!owner) {  // of a session that has ended for us: never to be believed in, and in the way
+    Sent removing = session->remove(own);
+    const Reply& removed = co_await removing;
+    known_.forget(wish.key);
+    if (removed.ok() || removed.outcome == Outcome::no_node) co_return std::nullopt;
+    co_return Standing(explain(removed, false));
+  }
+  known_.note(wish.key, {.session = owner,
+                         .line = path,
+                         .node = entry->node,
+                         .number = stat.stat.created,
+                         .mode = entry->mode,
+                         .waiting = true});
+  Flow<Reply> beating = sessions_.beat(owner);  // repeating it re-arms the lease
+  const Reply beaten = co_await beating;
+  if (!beaten.ok()) co_return Standing(explain(beaten, false));
+  Flow<Standing> standing = stand(wish.key, std::move(seen));
+  co_return co_await standing;
+}
+
+Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish) {
+  const bool permits = wish.permits();
+  const std::string path = nodes_.line_of(wish.key.name.text(), permits);
+  const std::string fresh = path + "/" + new_node_of(wish.key.id, wish.mode);
+  std::string record;
+  {
+    Record own;
+    if (wish.client) own.client = *wish.client;
+    own.reason = wish.reason;
+    own.lease = session->timeout();
+    record = own.text();
+  }
+
+  // Look first where there may be a reason not to join: a try that is refused writes nothing.
+  std::string replaced;
+  if (wish.when_busy == spi::WhenBusy::refuse || permits || wish.replaces) {
+    Flow<SeenLine> seeing = see(session, path, permits, Freshness::newest);
+    SeenLine seen = co_await seeing;
+    if (call->over()) co_return ClaimAnswer{};
+    if (!seen.ok()) co_return explain(seen.reply, false);
+    if (wish.replaces) {
+      if (const Entry* const old = seen.line.find(guid_of(*wish.replaces))) replaced = path + "/" + old->node;
+      seen.line.erase(guid_of(*wish.replaces));
+    }
+    const bool other_total = permits && !seen.line.entries.empty() && seen.line.total != wish.mode.limit;
+    const bool busy = wish.when_busy == spi::WhenBusy::refuse && !seen.line.admits(wish.mode);
+    if (other_total) {
+      co_return spi::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, seen.line.total);
+    }
+    if (busy) {
+      if (!replaced.empty()) {
+        call->is_in_doubt();
+        const ClaimKey old = {*wish.replaces, wish.key.name};
+        Flow<Result<bool>> leaving = leave(session, old);
+        Result<bool> left = co_await leaving;
+        if (!left.ok()) co_return left.failure();
+      }
+      co_return ClaimAnswer{};
+    }
+  }
+
+  for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
+    call->is_in_doubt();
+    known_.doubt(wish.key);
+    Sent creating = replaced.empty()
+                        ? session->create(fresh, record, Session::Lasting::ephemeral_sequential)
+                        : session->together({{.kind = Part::Kind::remove, .path = replaced},
+                                             {.kind = Part::Kind::create,
+                                              .path = fresh,
+                                              .data = record,
+                                              .lasting = Session::Lasting::ephemeral_sequential}});
+    Flow<SeenLine> seeing = see(session, path, permits, Freshness::at_least_ours);
+    Reply& created = co_await creating;
+    SeenLine seen = co_await seeing;
+    if (created.outcome == Outcome::no_node) {
+      known_.forget(wish.key);
+      if (!replaced.empty()) {  // it has gone meanwhile
+        replaced.clear();
+        continue;
+      }
+      Flow<Reply> making = sessions_.make_path(session, path, Session::Lasting::container);
+      const Reply made = co_await making;
+      if (made.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
+      if (!made.ok()) co_return explain(made, false);
+      continue;
+    }
+    if (!created.ok()) {
+      if (created.outcome != Outcome::lost) known_.forget(wish.key);
+      co_return explain(created, true);
+    }
+    if (wish.replaces) known_.forget({*wish.replaces, wish.key.name});
+    KnownClaim& claim = known_.note(wish.key, {.session = session,
+                                               .line = path,
+                                               .node = last_part(created.text),
+                                               .number = created.stat.created,
+                                               .mode = wish.mode,
+                                               .waiting = true});
+    if (claim.number == 0) {  // a change of several parts does not tell it
+      Sent asking = session->get(claim.path());
+      const Reply& own = co_await asking;
+      if (own.outcome == Outcome::no_node) {
+        known_.forget(wish.key);
+        co_return ClaimAnswer{};
+      }
+      if (!own.ok()) {
+        known_.doubt(wish.key);
+        co_return explain(own, true);
+      }
+      KnownClaim* const still = known_.find(wish.key);
+      if (still == nullptr) co_return ClaimAnswer{};
+      still->number = own.stat.created;
+    }
+    const bool other_total = permits && seen.ok() && seen.line.total != wish.mode.limit;
+    if (other_total) {
+      Flow<Result<bool>> leaving = leave(session, wish.key);
+      Result<bool> left = co_await leaving;
+      if (!left.ok()) co_return left.failure();
+      co_return spi::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, seen.line.total);
+    }
+    Flow<Standing> finding = stand(wish.key, std::move(seen));
+    Standing standing = co_await finding;
+    const bool waits = standing.ok() && standing.value().standing == ClaimAnswer::Standing::waiting;
+    if (!waits || wish.when_busy == spi::WhenBusy::wait) co_return standing;
+    Flow<Result<bool>> leaving = leave(session, wish.key);  // somebody else was quicker
+    Result<bool> left = co_await leaving;
+    if (!left.ok()) co_return left.failure();
+    co_return ClaimAnswer{};
+  }
+  co_return explain(outcome_only(Outcome::no_node), true);
+}
+
+/// Finds out whether its turn has come, and makes sure to hear when that may have changed.
+Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    KnownClaim* claim = known_.find(key);
+    if (claim == nullptr) co_return ClaimAnswer{};
+    const SessionPtr session = claim->session;
+    const bool permits = claim->mode.kind == ClaimMode::permits;
+    if (!seen.ok()) co_return explain(seen.reply, true);
+    if (claim->number >= number_end) {
+      co_return Failure{Errc::store_failed,
+                        sessions_.address().shown() + " has had too many leaders: its numbers do not fit"};
+    }
+    const Entry* const entry = seen.line.find(guid_of(key.id));
+    if (entry == nullptr || entry->node != claim->node) {
+      known_.forget(key);
+      co_return ClaimAnswer{};
+    }
+    const std::size_t place = seen.line.place_of(*entry);
+    const spi::Turn turn = seen.line.turn_of(place);
+    claim->waiting = turn.kind != spi::Turn::Kind::granted;
+    ClaimAnswer answer = answer_for(*claim);
+    answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
+    if (!claim->waiting) {
+      claim->ahead.clear();
+      co_return answer;
+    }
+    if (turn.kind == spi::Turn::Kind::behind_all) {
+      if (claim->ahead == claim->line) co_return answer;
+      // Hear of every change, and look once more: it may have come before.
+      claim->ahead = claim->line;
+      known_.listen(*session, claim->line, key);
+      Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
+      seen = co_await seeing;
+      continue;
+    }
+    const std::string ahead = claim->line + "/" + seen.line.entries[turn.ahead].node;
+    if (claim->ahead == ahead) co_return answer;
+    known_.listen(*session, ahead, key);
+    known_.listen(*session, claim->path(), key);
+    Sent watching = session->get(ahead, Session::Watching::yes);
+    Sent own = session->get(claim->path(), Session::Watching::yes);
+    const Reply& watched = co_await watching;
+    const Reply& itself = co_await own;
+    if (itself.outcome == Outcome::no_node) {
+      known_.forget(key);
+      co_return ClaimAnswer{};
+    }
+    if (!watched.ok() && watched.outcome != Outcome::no_node) co_return explain(watched, true);
+    claim = known_.find(key);
+    if (claim == nullptr) co_return ClaimAnswer{};
+    // One whose data have changed may have become shared before we could hear of it.
+    const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
+    if (watched.ok()) claim->ahead = ahead;
+    if (sure) co_return answer;
+    Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours);
+    seen = co_await seeing;
+  }
+  KnownClaim* const claim = known_.find(key);
+  if (claim == nullptr) co_return ClaimAnswer{};
+  ClaimAnswer answer = answer_for(*claim);
+  answer.place = 1;
+  answer.check_after = 10ms;  // those ahead come and go faster than we look
+  co_return answer;
+}
+
+// --- release --------------------------------------------------------------------------------------------------------
+
+void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
+  run_release(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name});
+}
+
+Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
+  NameGate::Entry entry = gate_.enter(key.name.text());
+  NameGate::Pass pass = co_await entry;
+  if (call->over()) co_return;
+  KnownClaim* const claim = known_.find(key);
+  const bool alive = claim != nullptr && !claim->session->has_ended();
+  const SessionPtr session = alive ? claim->session : sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  call->is_in_doubt();
+  Flow<Result<bool>> leaving = leave(session, key);
+  // What comes later on the same connection is executed later.
+  if (sessions_.is_only_one() && known_.find(key) == nullptr) pass.leave();
+  Result<bool> left = co_await leaving;
+  call->answer(std::move(left));
+}
+
+/// Removes the nodes of a claim, wherever it stands.
+Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
+  std::string path;
+  bool marked = false;
+  if (const KnownClaim* const claim = known_.find(key)) {
+    path = claim->path();
+    marked = claim->mode.kind == ClaimMode::shared && claim->node.find("-read-") == std::string::npos;
+  } else {
+    Flow<Result<bool>> finding = find(session, key);
+    Result<bool> found = co_await finding;
+    if (!found.ok()) co_return found.failure();
+    if (!found.value()) {
+      known_.forget(key);
+      co_return false;
+    }
+    path = known_.find(key)->path();
+    marked = known_.find(key)->node.find("-read-") == std::string::npos;
+  }
+  const KnownClaim before = *known_.find(key);
+  known_.forget(key);
+  Sent removing = session->remove(path);
+  std::optional<Sent> unmarking;
+  if (marked && before.mode.kind == ClaimMode::shared) {
+    unmarking = session->remove(before.line + "/" + mark_of_shared(key.id, before.sequence()));
+  }
+  const Reply& removed = co_await removing;
+  if (unmarking) co_await *unmarking;
+  if (removed.ok()) co_return true;
+  if (removed.outcome == Outcome::no_node) co_return false;
+  if (removed.outcome == Outcome::session_ended) co_return false;
+  known_.note(key, before);  // to be asked for again
+  co_return explain(removed, true);
+}
+
+/// Looks for a claim that we know nothing of: perhaps its node was made and we did not hear of it. Then it is known.
+Flow<Result<bool>> NodeClaims::find(SessionPtr session, ClaimKey key) {
+  const std::string guid = guid_of(key.id);
+  for (const bool permits : {false, true}) {
+    const std::string path = nodes_.line_of(key.name.text(), permits);
+    Flow<SeenLine> seeing = see(session, path, permits, Freshness::newest);
+    SeenLine seen = co_await seeing;
+    if (!seen.ok()) co_return explain(seen.reply, false);
+    const Entry* const entry = seen.line.find(guid);
+    if (entry == nullptr) continue;
+    Sent asking = session->get(path + "/" + entry->node);
+    const Reply& own = co_await asking;
+    if (own.outcome == Outcome::no_node) continue;
+    if (!own.ok()) co_return explain(own, false);
+    const SessionPtr owner = sessions_.with_id(own.stat.owner);
+    known_.note(key, {.session = owner ? owner : session,
+                      .line = path,
+                      .node = entry->node,
+                      .number = own.stat.created,
+                      .mode = entry->mode,
+                      .waiting = !seen.line.is_granted(seen.line.place_of(*entry))});
+    co_return true;
+  }
+  co_return false;
+}
+
+// --- downgrade ------------------------------------------------------------------------------------------------------
+
+void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
+  run_downgrade(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name});
+}
+
+Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
+  NameGate::Entry entry = gate_.enter(key.name.text());
+  NameGate::Pass pass = co_await entry;
+  if (call->over()) co_return;
+  KnownClaim* claim = known_.find(key);
+  const SessionPtr session = claim != nullptr ? claim->session : sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  if (claim == nullptr) {
+    Flow<Result<bool>> finding = find(session, key);
+    Result<bool> found = co_await finding;
+    if (!found.ok() || !found.value()) {
+      call->answer(found.ok() ? Result<ClaimAnswer>(ClaimAnswer{}) : Result<ClaimAnswer>(found.failure()));
+      co_return;
+    }
+  }
+  claim = known_.find(key);
+  if (claim == nullptr) {
+    call->answer(ClaimAnswer{});
+    co_return;
+  }
+  if (claim->mode.kind == ClaimMode::permits) {
+    call->answer(spi::cannot_downgrade_permits(key.name));
+    co_return;
+  }
+  const std::string path = claim->path();
+  const std::string mark = claim->line + "/" + mark_of_shared(key.id, claim->sequence());
+  Sent reading = session->get(path);
+  const Reply& own = co_await reading;
+  claim = known_.find(key);
+  if (claim != nullptr && own.ok() && !claim->waiting && claim->mode.kind == ClaimMode::exclusive) {
+    call->is_in_doubt();
+    // Whoever waits watches the data of our node, so they change, too.
+    Sent marking = session->together({{.kind = Part::Kind::create, .path = mark},
+                                      {.kind = Part::Kind::set, .path = path, .data = own.text}});
+    const Reply& marked = co_await marking;
+    if (!marked.ok() && marked.outcome != Outcome::node_exists && marked.outcome != Outcome::no_node) {
+      call->answer(explain(marked, true));
+      co_return;
+    }
+    claim = known_.find(key);
+    if (claim != nullptr && marked.outcome != Outcome::no_node) claim->mode.kind = ClaimMode::shared;
+    if (marked.outcome == Outcome::no_node) known_.forget(key);
+  } else if (own.outcome == Outcome::no_node) {
+    known_.forget(key);
+  } else if (!own.ok()) {
+    call->answer(explain(own, false));
+    co_return;
+  }
+  claim = known_.find(key);
+  call->answer(claim == nullptr ? ClaimAnswer{} : answer_for(*claim));
+}
+
+// --- what is heard --------------------------------------------------------------------------------------------------
+
+void NodeClaims::check_soon(const ClaimKey& key) {
+  loop_.defer([this, key, alive = alive_] {
+    if (*alive) events_.check(key.name, key.id);
+  });
+}
+
+void NodeClaims::node_changed(Session& session, const std::string& path) {
+  if (!*alive_) return;
+  for (const ClaimKey& key : known_.take_listeners(session, path)) {
+    KnownClaim* const claim = known_.find(key);
+    if (claim == nullptr) continue;
+    if (claim->ahead == path) claim->ahead.clear();
+    events_.check(key.name, key.id);
+  }
+}
+
+void NodeClaims::session_resumed(Session& session) {
+  for (const ClaimKey& key : known_.of_session(session)) {
+    if (known_.find(key)->waiting) check_soon(key);
+  }
+}
+
+void NodeClaims::session_ended(Session& session) {
+  known_.forget_listeners(session);
+  for (const ClaimKey& key : known_.of_session(session)) check_soon(key);
+}
+
+}  // namespace holdfast::zookeeper
