@@ -340,6 +340,12 @@ void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
 }
 
 Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
+  // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
+  std::optional<spi::Expectation> reading;
+  const KnownClaim* const before = known_.find(key);
+  if (before == nullptr || !before->session->is_up() || !gate_.is_free(key.name.text())) {
+    reading.emplace(loop_, spi::Expectation::Of::upkeep);
+  }
   NameGate::Entry entry = gate_.enter(key.name.text());
   NameGate::Pass pass = co_await entry;
   if (call->over()) co_return;
@@ -497,6 +503,28 @@ void NodeClaims::node_changed(Session& session, const std::string& path) {
     KnownClaim* const claim = known_.find(key);
     if (claim == nullptr) continue;
     if (claim->ahead == path) claim->ahead.clear();
+    if (claim->waiting && claim->path() != path) {
+      run_look(key);
+    } else {
+      events_.check(key.name, key.id);
+    }
+  }
+}
+
+/// Its turn may have come: then the core need not ask.
+Detached NodeClaims::run_look(ClaimKey key) {
+  const KnownClaim* const claim = known_.find(key);
+  const bool permits = claim->mode.kind == ClaimMode::permits;
+  Flow<SeenLine> seeing = see(claim->session, claim->line, permits, Freshness::at_least_ours);
+  SeenLine seen = co_await seeing;
+  Flow<Standing> standing = stand(key, std::move(seen));
+  Standing where = co_await standing;
+  if (!*alive_ || !where.ok()) co_return;  // the core's own renewals will do
+  ClaimAnswer& answer = where.value();
+  if (answer.standing == ClaimAnswer::Standing::granted) {
+    answer.armed_at = spi::Instant::min();
+    events_.granted(key.name, key.id, answer);
+  } else if (answer.standing == ClaimAnswer::Standing::absent || answer.check_after > 0ms) {
     events_.check(key.name, key.id);
   }
 }

@@ -37,6 +37,7 @@ class NameGate {
     void await_suspend(std::coroutine_handle<> waiter) { gate.lines_[name].push_back(waiter); }
     Pass await_resume() { return {gate, name}; }
   };
+  bool is_free(const std::string& name) const { return !lines_.contains(name); }
   Entry enter(std::string name) { return {*this, std::move(name)}; }
 
  private:
