@@ -29,6 +29,9 @@ constexpr std::uint64_t number_end = std::uint64_t{1} << 56U;
 
 constexpr int attempts = 8;
 
+/// Who holds for longer wants to know at once when somebody touches its node; others hear of it when they renew.
+constexpr spi::Duration long_held = 50ms;
+
 std::optional<Failure> why_unsupported(const ClaimRequest& request, const Address& address) {
   if (request.kind == LeaseKind::fixed) {
     return Failure{Errc::unsupported, address.shown() +
@@ -292,6 +295,7 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
     answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
     if (!claim->waiting) {
       claim->ahead.clear();
+      listen_later(key);
       co_return answer;
     }
     if (turn.kind == spi::Turn::Kind::behind_all) {
@@ -495,6 +499,24 @@ void NodeClaims::check_soon(const ClaimKey& key) {
   loop_.defer([this, key, alive = alive_] {
     if (*alive) events_.check(key.name, key.id);
   });
+}
+
+void NodeClaims::listen_later(const ClaimKey& key) {
+  held_.push_back({loop_.now(), key});
+  if (!long_held_timer_.armed()) long_held_timer_.set(loop_.now() + long_held);
+}
+
+void NodeClaims::listen_to_long_held() {
+  const spi::Instant now = loop_.now();
+  while (!held_.empty() && held_.front().since + long_held <= now) {
+    const ClaimKey key = std::move(held_.front().key);
+    held_.pop_front();
+    const KnownClaim* const claim = known_.find(key);
+    if (claim == nullptr || claim->waiting) continue;
+    known_.listen(*claim->session, claim->path(), key);
+    static_cast<void>(claim->session->get(claim->path(), Session::Watching::yes));
+  }
+  if (!held_.empty()) long_held_timer_.set(held_.front().since + long_held);
 }
 
 void NodeClaims::node_changed(Session& session, const std::string& path) {

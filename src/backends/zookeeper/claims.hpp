@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,12 @@ class NodeClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
   NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls)
-      : loop_(context.loop), events_(context.events), sessions_(sessions), nodes_(sessions.nodes()), calls_(calls) {}
+      : loop_(context.loop),
+        events_(context.events),
+        sessions_(sessions),
+        nodes_(sessions.nodes()),
+        calls_(calls),
+        long_held_timer_(context.loop, [this] { listen_to_long_held(); }) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
@@ -30,7 +36,10 @@ class NodeClaims final : public spi::Claims {
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
   /// Nothing is told any more.
-  void close() { *alive_ = false; }
+  void close() {
+    *alive_ = false;
+    long_held_timer_.cancel();
+  }
 
   void node_changed(Session& session, const std::string& path);
   void session_resumed(Session& session);
@@ -75,6 +84,8 @@ class NodeClaims final : public spi::Claims {
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const;
   void check_soon(const ClaimKey& key);
+  void listen_later(const ClaimKey& key);
+  void listen_to_long_held();
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
@@ -83,6 +94,12 @@ class NodeClaims final : public spi::Claims {
   Calls& calls_;
   KnownClaims known_;
   NameGate gate_;
+  struct Held {
+    spi::Instant since;
+    ClaimKey key;
+  };
+  std::deque<Held> held_;  ///< lately granted, the oldest first
+  spi::Timer long_held_timer_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
