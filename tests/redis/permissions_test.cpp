@@ -63,6 +63,9 @@ TEST(RedisPermissions, TheDocumentedOnesSuffice) {
   EXPECT_TRUE(SharedMutex(second, "book").try_acquire_shared());
   EXPECT_TRUE(client.evict("book"));
   EXPECT_FALSE(client.list().empty());
+  Election election(client, "chief");
+  election.campaign("first");
+  EXPECT_EQ(Election(second, "chief").leader().value().value, "first");
   use_registers(client, second);
 }
 
