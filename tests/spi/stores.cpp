@@ -7,6 +7,7 @@
 
 #include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/zookeeper_server.hpp"
 
 namespace holdfast::spi_suite {
 namespace {
@@ -35,6 +36,12 @@ FreshStore of_plain_locks() {
   return {server->url() + "/" + std::to_string(++made) + "?layout=plain", server};
 }
 
+/// One server for all cases of a process, too.
+FreshStore on_a_zookeeper_server() {
+  static const auto server = std::make_shared<test::ZookeeperServer>();
+  return {server->url() + "?prefix=" + new_name(), server};
+}
+
 }  // namespace
 
 const std::vector<StoreKind>& store_kinds() {
@@ -42,7 +49,17 @@ const std::vector<StoreKind>& store_kinds() {
       {.scheme = "memory", .make = [] { return FreshStore{"memory:" + new_name()}; }},
       {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
       {.scheme = "redis", .make = on_a_redis_server},
+      {.scheme = "zookeeper", .make = on_a_zookeeper_server, .sessions = true, .crowd = 100},
   };
+  return kinds;
+}
+
+const std::vector<StoreKind>& lease_kinds() {
+  static const std::vector<StoreKind> kinds = [] {
+    std::vector<StoreKind> all = store_kinds();
+    std::erase_if(all, [](const StoreKind& kind) { return kind.sessions; });
+    return all;
+  }();
   return kinds;
 }
 
@@ -67,8 +84,8 @@ INSTANTIATE_TEST_SUITE_P(Store, LineOrder, testing::ValuesIn(store_kinds()), nam
 INSTANTIATE_TEST_SUITE_P(Store, SharedMode, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Permits, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Requests, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(lease_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(lease_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Events, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, GrantNumbers, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, AdministrationOf, testing::ValuesIn(store_kinds()), name_of);

@@ -13,9 +13,9 @@
 namespace holdfast::test {
 namespace {
 
-constexpr const char* jars[] = {"zookeeper",    "zookeeper-jute",  "slf4j-api",     "slf4j-nop",    "netty-handler",
-                                "netty-buffer", "netty-common",    "netty-transport", "metrics-core", "snappy-java",
-                                "commons-cli",  "commons-io"};
+constexpr const char* jars[] = {"zookeeper",     "zookeeper-jute", "slf4j-api",    "slf4j-nop",
+                                "netty-handler", "netty-buffer",   "netty-common", "netty-transport",
+                                "metrics-core",  "snappy-java",    "commons-cli",  "commons-io"};
 
 std::string class_path() {
   std::string path;
@@ -25,14 +25,23 @@ std::string class_path() {
 
 /// A virtual machine that starts fast and stays small.
 std::vector<std::string> java(const std::string& main_class, const std::string& configuration) {
-  return {"java",      "-Xshare:auto", "-XX:TieredStopAtLevel=1",     "-XX:+UseSerialGC", "-Xmx256m",
-          "-Dzookeeper.jmx.log4j.disable=true", "-Dzookeeper.forceSync=no", "-Dzookeeper.extendedTypesEnabled=true",
-          "-cp",       class_path(),   main_class,                    configuration};
+  return {"java",
+          "-Xshare:auto",
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-Xmx256m",
+          "-Dzookeeper.jmx.log4j.disable=true",
+          "-Dzookeeper.forceSync=no",
+          "-Dzookeeper.extendedTypesEnabled=true",
+          "-cp",
+          class_path(),
+          main_class,
+          configuration};
 }
 
 std::string common_settings(const TemporaryDirectory& directory, const std::string& port) {
-  return "tickTime=" + std::to_string(ZookeeperServer::tick_milliseconds) + "\ndataDir=" +
-         (directory.path() / "data").string() + "\nclientPort=" + port +
+  return "tickTime=" + std::to_string(ZookeeperServer::tick_milliseconds) +
+         "\ndataDir=" + (directory.path() / "data").string() + "\nclientPort=" + port +
          "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=*\n"
          "maxSessionTimeout=2000000000\n";
 }

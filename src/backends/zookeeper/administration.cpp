@@ -119,9 +119,8 @@ Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std
       if (name && name->starts_with(prefix)) found.push_back({*name, permits});
     }
   }
-  std::sort(found.begin(), found.end(), [](const Which& a, const Which& b) {
-    return a.name != b.name ? a.name < b.name : a.permits < b.permits;
-  });
+  std::sort(found.begin(), found.end(),
+            [](const Which& a, const Which& b) { return a.name != b.name ? a.name < b.name : a.permits < b.permits; });
   std::deque<Flow<Result<std::optional<LockStatus>>>> looking;
   for (const Which& which : found) looking.push_back(status_of(session, which, Freshness::at_least_ours));
   std::vector<LockStatus> locks;

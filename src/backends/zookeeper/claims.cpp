@@ -45,12 +45,6 @@ std::optional<Failure> why_unsupported(const ClaimRequest& request, const Addres
   return std::nullopt;
 }
 
-Failure too_long(const Address& address, milliseconds wanted, milliseconds granted) {
-  return {Errc::unsupported, address.shown() + " grants sessions of at most " + std::to_string(granted.count()) +
-                                 " ms, so a ttl of " + std::to_string(wanted.count()) +
-                                 " ms is too long; shorten it, or raise maxSessionTimeout on the servers"};
-}
-
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Reply outcome_only(Outcome outcome) {
@@ -63,6 +57,12 @@ Reply outcome_only(Outcome outcome) {
 
 Failure NodeClaims::explain(const Reply& reply, bool doubtful) const {
   return zookeeper::explain(reply, sessions_.address(), doubtful);
+}
+
+/// Which requests have to wait for each other. On one connection, those about one claim: the servers keep the order of
+/// the others. Else all about one name.
+std::string NodeClaims::order_of(const ClaimKey& key) const {
+  return sessions_.is_only_one() ? key.name.text() + '\0' + guid_of(key.id) : key.name.text();
 }
 
 ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) const {
@@ -81,21 +81,20 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_unsupported(request, sessions_.address())) {
     return spi::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)),
-              {.key = {request.id, request.name},
-               .mode = request.mode,
-               .lease = request.lease,
-               .when_busy = request.when_busy,
-               .replaces = request.replaces,
-               .client = request.client,
-               .reason = request.reason});
+  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)), {.key = {request.id, request.name},
+                                                                                 .mode = request.mode,
+                                                                                 .lease = request.lease,
+                                                                                 .when_busy = request.when_busy,
+                                                                                 .replaces = request.replaces,
+                                                                                 .client = request.client,
+                                                                                 .reason = request.reason});
 }
 
 Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
-  NameGate::Entry entry = gate_.enter(wish.key.name.text());
+  const SessionPtr session = sessions_.for_lease(wish.lease);
+  NameGate::Entry entry = gate_.enter(order_of(wish.key));
   NameGate::Pass pass = co_await entry;
   if (call->over()) co_return;
-  const SessionPtr session = sessions_.for_lease(wish.lease);
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
   if (!session->is_up()) {
@@ -156,8 +155,11 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(SessionPtr sess
   Flow<Reply> beating = sessions_.beat(owner);  // repeating it re-arms the lease
   const Reply beaten = co_await beating;
   if (!beaten.ok()) co_return Standing(explain(beaten, false));
-  Flow<Standing> standing = stand(wish.key, std::move(seen));
-  co_return co_await standing;
+  Flow<Standing> finding = stand(wish.key, std::move(seen));
+  Standing standing = co_await finding;
+  KnownClaim* const claim = known_.find(wish.key);
+  if (claim != nullptr && standing.ok()) note_data(*claim, stat, standing.value());
+  co_return standing;
 }
 
 Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish) {
@@ -173,52 +175,63 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     record = own.text();
   }
 
+  std::optional<KnownClaim> replaced;
+  if (wish.replaces && *wish.replaces != wish.key.id) {
+    const ClaimKey old = {*wish.replaces, wish.key.name};
+    Flow<Result<std::optional<FoundClaim>>> finding = find(session, old);
+    Result<std::optional<FoundClaim>> found = co_await finding;
+    if (call->over()) co_return ClaimAnswer{};
+    if (!found.ok()) co_return found.failure();
+    if (found.value()) replaced = std::move(found.value()->claim);
+  }
   // Look first where there may be a reason not to join: a try that is refused writes nothing.
-  std::string replaced;
-  if (wish.when_busy == spi::WhenBusy::refuse || permits || wish.replaces) {
+  if (wish.when_busy == spi::WhenBusy::refuse || permits) {
     Flow<SeenLine> seeing = see(session, path, permits, Freshness::newest);
     SeenLine seen = co_await seeing;
     if (call->over()) co_return ClaimAnswer{};
     if (!seen.ok()) co_return explain(seen.reply, false);
-    if (wish.replaces) {
-      if (const Entry* const old = seen.line.find(guid_of(*wish.replaces))) replaced = path + "/" + old->node;
-      seen.line.erase(guid_of(*wish.replaces));
-    }
+    if (replaced) seen.line.erase(guid_of(*wish.replaces));
     const bool other_total = permits && !seen.line.entries.empty() && seen.line.total != wish.mode.limit;
     const bool busy = wish.when_busy == spi::WhenBusy::refuse && !seen.line.admits(wish.mode);
-    if (other_total) {
-      co_return spi::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, seen.line.total);
-    }
-    if (busy) {
-      if (!replaced.empty()) {
+    if (other_total || busy) {
+      if (replaced) {
         call->is_in_doubt();
-        const ClaimKey old = {*wish.replaces, wish.key.name};
-        Flow<Result<bool>> leaving = leave(session, old);
+        Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
         Result<bool> left = co_await leaving;
         if (!left.ok()) co_return left.failure();
       }
-      co_return ClaimAnswer{};
+      if (busy && !other_total) co_return ClaimAnswer{};
+      co_return spi::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, seen.line.total);
     }
   }
 
   for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
     call->is_in_doubt();
     known_.doubt(wish.key);
-    Sent creating = replaced.empty()
-                        ? session->create(fresh, record, Session::Lasting::ephemeral_sequential)
-                        : session->together({{.kind = Part::Kind::remove, .path = replaced},
-                                             {.kind = Part::Kind::create,
-                                              .path = fresh,
-                                              .data = record,
-                                              .lasting = Session::Lasting::ephemeral_sequential}});
+    std::vector<Part> parts;
+    if (replaced) {
+      parts.push_back({.kind = Part::Kind::remove, .path = replaced->path()});
+      if (replaced->was_downgraded()) {
+        const std::string mark = mark_of_shared(*wish.replaces, replaced->sequence());
+        parts.push_back({.kind = Part::Kind::remove, .path = replaced->line + "/" + mark});
+      }
+      parts.push_back({.kind = Part::Kind::create,
+                       .path = fresh,
+                       .data = record,
+                       .lasting = Session::Lasting::ephemeral_sequential});
+    }
+    Sent creating = parts.empty() ? session->create(fresh, record, Session::Lasting::ephemeral_sequential)
+                                  : session->together(parts);
     Flow<SeenLine> seeing = see(session, path, permits, Freshness::at_least_ours);
     Reply& created = co_await creating;
     SeenLine seen = co_await seeing;
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
-      if (!replaced.empty()) {  // it has gone meanwhile
-        replaced.clear();
-        continue;
+      if (replaced) {  // it may have gone meanwhile
+        Flow<Result<std::optional<FoundClaim>>> finding = find(session, {*wish.replaces, wish.key.name});
+        Result<std::optional<FoundClaim>> found = co_await finding;
+        if (!found.ok()) co_return found.failure();
+        replaced = found.value() ? std::optional(std::move(found.value()->claim)) : std::nullopt;
       }
       Flow<Reply> making = sessions_.make_path(session, path, Session::Lasting::container);
       const Reply made = co_await making;
@@ -230,7 +243,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
       if (created.outcome != Outcome::lost) known_.forget(wish.key);
       co_return explain(created, true);
     }
-    if (wish.replaces) known_.forget({*wish.replaces, wish.key.name});
+    if (replaced) known_.forget({*wish.replaces, wish.key.name});
     KnownClaim& claim = known_.note(wish.key, {.session = session,
                                                .line = path,
                                                .node = last_part(created.text),
@@ -347,10 +360,10 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
-  if (before == nullptr || !before->session->is_up() || !gate_.is_free(key.name.text())) {
+  if (before == nullptr || !before->session->is_up() || !gate_.is_free(order_of(key))) {
     reading.emplace(loop_, spi::Expectation::Of::upkeep);
   }
-  NameGate::Entry entry = gate_.enter(key.name.text());
+  NameGate::Entry entry = gate_.enter(order_of(key));
   NameGate::Pass pass = co_await entry;
   if (call->over()) co_return;
   KnownClaim* const claim = known_.find(key);
@@ -372,40 +385,36 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
 
 /// Removes the nodes of a claim, wherever it stands.
 Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
-  std::string path;
-  bool marked = false;
-  if (const KnownClaim* const claim = known_.find(key)) {
-    path = claim->path();
-    marked = claim->mode.kind == ClaimMode::shared && claim->node.find("-read-") == std::string::npos;
+  std::optional<KnownClaim> claim;
+  if (const KnownClaim* const known = known_.find(key)) {
+    claim = *known;
   } else {
-    Flow<Result<bool>> finding = find(session, key);
-    Result<bool> found = co_await finding;
+    Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
+    Result<std::optional<FoundClaim>> found = co_await finding;
     if (!found.ok()) co_return found.failure();
     if (!found.value()) {
       known_.forget(key);
       co_return false;
     }
-    path = known_.find(key)->path();
-    marked = known_.find(key)->node.find("-read-") == std::string::npos;
+    claim = std::move(found.value()->claim);
   }
-  const KnownClaim before = *known_.find(key);
   known_.forget(key);
-  Sent removing = session->remove(path);
+  Sent removing = session->remove(claim->path());
   std::optional<Sent> unmarking;
-  if (marked && before.mode.kind == ClaimMode::shared) {
-    unmarking = session->remove(before.line + "/" + mark_of_shared(key.id, before.sequence()));
+  if (claim->was_downgraded()) {
+    unmarking = session->remove(claim->line + "/" + mark_of_shared(key.id, claim->sequence()));
   }
   const Reply& removed = co_await removing;
   if (unmarking) co_await *unmarking;
   if (removed.ok()) co_return true;
-  if (removed.outcome == Outcome::no_node) co_return false;
-  if (removed.outcome == Outcome::session_ended) co_return false;
-  known_.note(key, before);  // to be asked for again
+  if (removed.outcome == Outcome::no_node || removed.outcome == Outcome::session_ended) co_return false;
+  known_.doubt(key);  // it may be there when it is asked for again
   co_return explain(removed, true);
 }
 
-/// Looks for a claim that we know nothing of: perhaps its node was made and we did not hear of it. Then it is known.
-Flow<Result<bool>> NodeClaims::find(SessionPtr session, ClaimKey key) {
+/// Looks for a claim that we know nothing of: its node may have been made without our hearing of it, or is somebody
+/// else's.
+Flow<Result<std::optional<NodeClaims::FoundClaim>>> NodeClaims::find(SessionPtr session, ClaimKey key) {
   const std::string guid = guid_of(key.id);
   for (const bool permits : {false, true}) {
     const std::string path = nodes_.line_of(key.name.text(), permits);
@@ -415,19 +424,34 @@ Flow<Result<bool>> NodeClaims::find(SessionPtr session, ClaimKey key) {
     const Entry* const entry = seen.line.find(guid);
     if (entry == nullptr) continue;
     Sent asking = session->get(path + "/" + entry->node);
-    const Reply& own = co_await asking;
+    Reply& own = co_await asking;
     if (own.outcome == Outcome::no_node) continue;
     if (!own.ok()) co_return explain(own, false);
+    const std::size_t place = seen.line.place_of(*entry);
+    FoundClaim found;
     const SessionPtr owner = sessions_.with_id(own.stat.owner);
-    known_.note(key, {.session = owner ? owner : session,
-                      .line = path,
-                      .node = entry->node,
-                      .number = own.stat.created,
-                      .mode = entry->mode,
-                      .waiting = !seen.line.is_granted(seen.line.place_of(*entry))});
-    co_return true;
+    found.is_ours = owner != nullptr;
+    found.claim = {.session = owner ? owner : session,
+                   .line = path,
+                   .node = entry->node,
+                   .number = own.stat.created,
+                   .mode = entry->mode,
+                   .waiting = !seen.line.is_granted(place)};
+    found.place = static_cast<std::uint32_t>(place);
+    found.own = own;
+    if (found.is_ours && known_.find(key) == nullptr) known_.note(key, found.claim);
+    co_return std::optional(std::move(found));
   }
-  co_return false;
+  co_return std::optional<FoundClaim>();
+}
+
+/// What can be said of a claim that was found.
+ClaimAnswer NodeClaims::answer_for(FoundClaim& found) const {
+  ClaimAnswer answer = answer_for(found.claim);
+  if (found.claim.waiting) answer.place = found.place;
+  if (!found.is_ours) answer.armed_at = spi::Instant::min();
+  note_data(found.claim, found.own, answer);
+  return answer;
 }
 
 // --- downgrade ------------------------------------------------------------------------------------------------------
@@ -437,60 +461,52 @@ void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
-  NameGate::Entry entry = gate_.enter(key.name.text());
+  NameGate::Entry entry = gate_.enter(order_of(key));
   NameGate::Pass pass = co_await entry;
   if (call->over()) co_return;
-  KnownClaim* claim = known_.find(key);
-  const SessionPtr session = claim != nullptr ? claim->session : sessions_.any();
+  const KnownClaim* const known = known_.find(key);
+  const SessionPtr session = known != nullptr && !known->session->has_ended() ? known->session : sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
   if (!session->is_up()) {
     call->answer(session->hindrance());
     co_return;
   }
-  if (claim == nullptr) {
-    Flow<Result<bool>> finding = find(session, key);
-    Result<bool> found = co_await finding;
-    if (!found.ok() || !found.value()) {
-      call->answer(found.ok() ? Result<ClaimAnswer>(ClaimAnswer{}) : Result<ClaimAnswer>(found.failure()));
-      co_return;
-    }
-  }
-  claim = known_.find(key);
-  if (claim == nullptr) {
-    call->answer(ClaimAnswer{});
+  Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
+  Result<std::optional<FoundClaim>> looked = co_await finding;
+  if (call->over()) co_return;
+  if (!looked.ok() || !looked.value()) {
+    if (looked.ok()) known_.forget(key);
+    call->answer(looked.ok() ? Result<ClaimAnswer>(ClaimAnswer{}) : Result<ClaimAnswer>(looked.failure()));
     co_return;
   }
-  if (claim->mode.kind == ClaimMode::permits) {
+  FoundClaim& found = *looked.value();
+  if (found.claim.mode.kind == ClaimMode::permits) {
     call->answer(spi::cannot_downgrade_permits(key.name));
     co_return;
   }
-  const std::string path = claim->path();
-  const std::string mark = claim->line + "/" + mark_of_shared(key.id, claim->sequence());
-  Sent reading = session->get(path);
-  const Reply& own = co_await reading;
-  claim = known_.find(key);
-  if (claim != nullptr && own.ok() && !claim->waiting && claim->mode.kind == ClaimMode::exclusive) {
+  if (!found.claim.waiting && found.claim.mode.kind == ClaimMode::exclusive) {
     call->is_in_doubt();
-    // Whoever waits watches the data of our node, so they change, too.
-    Sent marking = session->together({{.kind = Part::Kind::create, .path = mark},
-                                      {.kind = Part::Kind::set, .path = path, .data = own.text}});
+    // Whoever waits watches the data of the node, so they change, too.
+    const std::string mark = found.claim.line + "/" + mark_of_shared(key.id, found.claim.sequence());
+    std::vector<Part> parts(2);
+    parts[0] = {.kind = Part::Kind::create, .path = mark};
+    parts[1] = {.kind = Part::Kind::set, .path = found.claim.path(), .data = found.own.text};
+    Sent marking = session->together(parts);
     const Reply& marked = co_await marking;
-    if (!marked.ok() && marked.outcome != Outcome::node_exists && marked.outcome != Outcome::no_node) {
+    if (marked.outcome == Outcome::no_node) {
+      known_.forget(key);
+      call->answer(ClaimAnswer{});
+      co_return;
+    }
+    if (!marked.ok() && marked.outcome != Outcome::node_exists) {
       call->answer(explain(marked, true));
       co_return;
     }
-    claim = known_.find(key);
-    if (claim != nullptr && marked.outcome != Outcome::no_node) claim->mode.kind = ClaimMode::shared;
-    if (marked.outcome == Outcome::no_node) known_.forget(key);
-  } else if (own.outcome == Outcome::no_node) {
-    known_.forget(key);
-  } else if (!own.ok()) {
-    call->answer(explain(own, false));
-    co_return;
+    found.claim.mode.kind = ClaimMode::shared;
+    if (KnownClaim* const claim = known_.find(key)) claim->mode.kind = ClaimMode::shared;
   }
-  claim = known_.find(key);
-  call->answer(claim == nullptr ? ClaimAnswer{} : answer_for(*claim));
+  call->answer(answer_for(found));
 }
 
 // --- what is heard --------------------------------------------------------------------------------------------------

@@ -65,6 +65,12 @@ class NodeClaims final : public spi::Claims {
     ClaimKey key;
     spi::milliseconds lease = {};
   };
+  struct FoundClaim {
+    KnownClaim claim = {};
+    bool is_ours = false;  ///< of a session of this client
+    std::uint32_t place = 0;
+    Reply own = {};  ///< its node
+  };
   /// Where a claim stands, or why nobody knows.
   using Standing = spi::Result<spi::ClaimAnswer>;
 
@@ -77,10 +83,12 @@ class NodeClaims final : public spi::Claims {
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish);
   Flow<std::optional<Standing>> find_again(SessionPtr session, Wish wish);
   Flow<Standing> stand(ClaimKey key, SeenLine seen);
-  Flow<spi::Result<bool>> find(SessionPtr session, ClaimKey key);
+  Flow<spi::Result<std::optional<FoundClaim>>> find(SessionPtr session, ClaimKey key);
   Flow<spi::Result<bool>> leave(SessionPtr session, ClaimKey key);
 
+  std::string order_of(const ClaimKey& key) const;
   spi::ClaimAnswer answer_for(const KnownClaim& claim) const;
+  spi::ClaimAnswer answer_for(FoundClaim& found) const;
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const;
   void check_soon(const ClaimKey& key);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/zookeeper/claims.hpp"
+#include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/record.hpp"
 
 namespace holdfast::zookeeper {
@@ -99,12 +100,13 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     if (!question.session) {
       if (failure || call->over()) continue;
       const SessionPtr any = sessions_.any();
-      Flow<Result<bool>> finding = find(any, key);
-      const Result<bool> found = co_await finding;
-      if (!found.ok()) failure = found.failure();
-      const KnownClaim* const known = known_.find(key);
-      if (!found.ok() || !found.value() || known == nullptr) continue;
-      answers[i] = answer_for(*known);
+      Flow<Result<std::optional<FoundClaim>>> finding = find(any, key);
+      Result<std::optional<FoundClaim>> found = co_await finding;
+      if (!found.ok()) {
+        failure = found.failure();
+      } else if (found.value()) {
+        answers[i] = answer_for(*found.value());
+      }
       continue;
     }
     if (!question.own) {  // its session has ended
@@ -142,6 +144,9 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     }
     KnownClaim* const still = known_.find(key);
     if (still != nullptr) note_data(*still, own, answers[i]);
+    if (still != nullptr && claims[i].lease > question.session->timeout()) {
+      failure = too_long(sessions_.address(), claims[i].lease, question.session->timeout());
+    }
   }
   if (failure) {
     call->answer(*failure);

@@ -20,6 +20,12 @@ spi::Failure explain(const Reply& reply, const Address& address, bool doubtful) 
   }
 }
 
+spi::Failure too_long(const Address& address, spi::milliseconds wanted, spi::milliseconds granted) {
+  return {Errc::unsupported, "a lease of " + std::to_string(wanted.count()) + " ms is longer than the session of " +
+                                 std::to_string(granted.count()) + " ms that " + address.shown() +
+                                 " has granted; shorten the ttl, or raise maxSessionTimeout on the servers"};
+}
+
 spi::Failure no_chroot(const Address& address) {
   return {Errc::store_failed, address.shown() + " has no node " + address.chroot +
                                   ", the chroot of the URL; create it, or correct the URL"};

@@ -35,6 +35,10 @@ struct KnownClaim {
   std::uint64_t asked_in = 0;
   spi::Instant asked_until = {};
 
+  /// It was made as an exclusive one.
+  bool was_downgraded() const {
+    return mode.kind == ClaimMode::shared && node.find("-read-lock-") == std::string::npos;
+  }
   std::string path() const { return line + "/" + node; }
   std::int64_t sequence() const { return std::stoll(node.substr(node.size() - 10)); }
 };

@@ -12,8 +12,8 @@ namespace holdfast::zookeeper {
 /// are alive and reports that with its next answer to the leader's heartbeat, which comes every half tick. So a
 /// reply proves nothing yet. But a write that was committed came to the leader after such a report, on the same
 /// connection, if it was sent late enough after the request that was reported; and that the leader committed it shows
-/// that it still was one. So: of what we sent, the newest that was answered, and followed after `spacing` by the sending
-/// of a write that was committed, is when the lease began.
+/// that it still was one. So: of what we sent, the newest that was answered, and followed after `spacing` by the
+/// sending of a write that was committed, is when the lease began.
 ///
 /// A session timeout is at least two ticks, so a third of it is more than half a tick.
 class LeaseProof {

@@ -16,8 +16,8 @@ struct SeenLine {
   Reply reply = {};                     ///< if it is not ok
   bool exists = false;
   Line line = {};
-  NodeStat stat = {};        ///< of the node that has the claims
-  std::string data = {};     ///< of a semaphore
+  NodeStat stat = {};     ///< of the node that has the claims
+  std::string data = {};  ///< of a semaphore
   bool ok() const { return outcome == Outcome::ok; }
 };
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Requests about one name are executed in the order in which they were made, although each takes several steps: a flow
-/// enters, and those behind it wait until it leaves.
+/// Requests that belong together are executed in the order in which they were made, although each takes several steps:
+/// a flow enters under the name that they share, and those behind it wait until it leaves.
 class NameGate {
  public:
   class Pass {

@@ -112,10 +112,10 @@ std::optional<std::string> Nodes::decode(std::string_view node) {
 
 std::string guid_of(const spi::ClaimId& id) {
   std::array<char, guid_bytes + 1> text = {};
-  std::snprintf(text.data(), text.size(), "%08llx-%04llx-%04llx-%04llx-%012llx",
-                static_cast<unsigned long long>(id.high >> 32U), static_cast<unsigned long long>(id.high >> 16U & 0xFFFFU),
-                static_cast<unsigned long long>(id.high & 0xFFFFU), static_cast<unsigned long long>(id.low >> 48U),
-                static_cast<unsigned long long>(id.low & 0xFFFFFFFFFFFFU));
+  std::snprintf(
+      text.data(), text.size(), "%08llx-%04llx-%04llx-%04llx-%012llx", static_cast<unsigned long long>(id.high >> 32U),
+      static_cast<unsigned long long>(id.high >> 16U & 0xFFFFU), static_cast<unsigned long long>(id.high & 0xFFFFU),
+      static_cast<unsigned long long>(id.low >> 48U), static_cast<unsigned long long>(id.low & 0xFFFFFFFFFFFFU));
   return text.data();
 }
 
@@ -124,9 +124,7 @@ std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode) {
   switch (mode.kind) {
     case ClaimMode::exclusive: break;
     case ClaimMode::shared: node += "-read"; break;
-    case ClaimMode::permits:
-      node += "-" + std::to_string(mode.permits) + "-of-" + std::to_string(mode.limit);
-      break;
+    case ClaimMode::permits: node += "-" + std::to_string(mode.permits) + "-of-" + std::to_string(mode.limit); break;
   }
   return node + "-lock-";
 }

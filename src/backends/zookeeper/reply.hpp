@@ -11,13 +11,13 @@ namespace holdfast::zookeeper {
 
 /// What the server says of a node beside its data.
 struct NodeStat {
-  std::uint64_t created = 0;        ///< czxid: the number of the change that made it
-  std::int64_t created_at = 0;      ///< milliseconds of the time of day, by the leader's clock
-  std::int64_t changed_at = 0;      ///< the same for its data
-  std::int64_t owner = 0;           ///< the session of an ephemeral node
-  std::uint64_t data_changed = 0;   ///< mzxid
-  std::int32_t version = 0;         ///< of its data
-  std::int64_t children_ever = 0;   ///< how many were created: the sequence of the next one
+  std::uint64_t created = 0;       ///< czxid: the number of the change that made it
+  std::int64_t created_at = 0;     ///< milliseconds of the time of day, by the leader's clock
+  std::int64_t changed_at = 0;     ///< the same for its data
+  std::int64_t owner = 0;          ///< the session of an ephemeral node
+  std::uint64_t data_changed = 0;  ///< mzxid
+  std::int32_t version = 0;        ///< of its data
+  std::int64_t children_ever = 0;  ///< how many were created: the sequence of the next one
 };
 
 /// How a request ended.

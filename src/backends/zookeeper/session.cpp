@@ -172,8 +172,8 @@ void Session::ready(spi::Loop::Ready what) {
   int code = ZOK;
   // One message at a time, until there is none.
   for (int messages = 0; code == ZOK && messages < 1000 && state_ != State::ended; ++messages) {
-    code = zookeeper_process(handle_, messages == 0 ? events : events & ZOOKEEPER_READ);
-    if (state_ != State::up && messages > 0) break;
+    code = zookeeper_process(handle_, messages == 0 ? events : ZOOKEEPER_READ);
+    if (state_ != State::up || !what.readable) break;
   }
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();

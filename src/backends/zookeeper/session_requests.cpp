@@ -183,8 +183,8 @@ Sent Session::together(const std::vector<Part>& parts) {
       case Part::Kind::remove: zoo_delete_op_init(&operations[i], part.path.c_str(), any_version); break;
     }
   }
-  sent_or_not(exchange, zoo_amulti(handle_, static_cast<int>(parts.size()), operations.data(),
-                                   exchange->results.data(), &Callbacks::done, exchange));
+  sent_or_not(exchange, zoo_amulti(handle_, static_cast<int>(parts.size()), operations.data(), exchange->results.data(),
+                                   &Callbacks::done, exchange));
   return sent;
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 namespace holdfast::zookeeper {
@@ -15,7 +14,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr milliseconds usual_timeout = 10s;
-constexpr milliseconds longest_timeout{std::numeric_limits<std::int32_t>::max()};
+// The library counts milliseconds in an int, and takes twice the timeout.
+constexpr milliseconds longest_timeout = std::chrono::hours(24 * 7);
 
 /// Whether a claim that wants `lease` would be given nothing better by a session of its own.
 bool suits(const Session& session, milliseconds lease) {
@@ -38,6 +38,11 @@ SessionPtr Sessions::for_lease(milliseconds lease) {
   lease = std::min(lease, longest_timeout);
   for (const SessionPtr& session : sessions_) {
     if (suits(*session, lease)) return session;
+  }
+  if (closed_) {
+    const auto ended = std::make_shared<Session>(loop_, address_, lease, owner_);
+    ended->close();
+    return ended;
   }
   sessions_.push_back(std::make_shared<Session>(loop_, address_, lease, owner_));
   sessions_.back()->open();
@@ -64,6 +69,7 @@ void Sessions::forget_ended() {
 }
 
 void Sessions::close() {
+  closed_ = true;
   for (const SessionPtr& session : std::exchange(sessions_, {})) session->close();
 }
 

@@ -49,6 +49,7 @@ class Sessions {
   const Nodes& nodes_;
   Session::Owner& owner_;
   std::vector<SessionPtr> sessions_;
+  bool closed_ = false;
 };
 
 }  // namespace holdfast::zookeeper
