@@ -11,6 +11,7 @@
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
+#include "support/recorder.hpp"
 #include "zookeeper/hand.hpp"
 #include "zookeeper/proxy.hpp"
 #include "zookeeper/server.hpp"

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Something is asked so often in a session timeout, so that there is always something recent to prove (LeaseProof).
-constexpr int marks_in_a_timeout = 10;
+constexpr int marks_in_a_timeout = 20;
 
 /// More than any server grants that was not asked for it: whoever says so is none.
 constexpr milliseconds implausible = 1h;
