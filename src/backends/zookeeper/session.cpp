@@ -216,7 +216,7 @@ void Session::unwatch() {
 void Session::came_up() {
   granted_ = milliseconds(zoo_recv_timeout(handle_));
   if (granted_ <= 0ms || (granted_ > asked_ && granted_ > implausible)) {
-    return end({Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"});
+    return end(not_zookeeper());
   }
   const bool resumed = std::exchange(was_up_, true);
   if (resumed) {
@@ -278,6 +278,10 @@ void Session::resume_waiters() {
 }
 
 std::int64_t Session::id() const { return handle_ == nullptr ? 0 : zoo_client_id(handle_)->client_id; }
+
+Failure Session::not_zookeeper() const {
+  return {Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"};
+}
 
 Failure Session::hindrance() const {
   if (why_) return *why_;
