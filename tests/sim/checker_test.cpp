@@ -447,6 +447,13 @@ TEST(Checker, LetsOthersInWhenTheStoreHasForgotten) {
   EXPECT_THAT(story.broken(), IsEmpty());
 }
 
+TEST(Checker, LetsAGrantBeLateThatTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).by(1).enters(1).at(10).forgets(110);
+  story.at(12).by(1).granted(1, 5, 100).at(13).by(0).granted(0, 4, 90);
+  EXPECT_THAT(story.broken(), IsEmpty());
+}
+
 TEST(Checker, SeesTwoWhoGoOnAfterTheStoreHasForgotten) {
   Story story;
   story.not_exact().at(1).by(0).enters(0).granted(0, 1, 150).by(1).enters(1);

@@ -180,7 +180,8 @@ void Checker::check_exclusion(const Event& event) {
   }
 }
 
-/// A hold that was dead when its user heard of it may be older than the last; but not than those before its request.
+/// A hold that was dead when its user heard of it may be older than the last; but not than those before its request. So
+/// may one that the store has forgotten meanwhile.
 void Checker::check_token(const Event& event) {
   Name& name = names_[event.name];
   const bool alive = event.until > now_;
@@ -193,10 +194,11 @@ void Checker::check_token(const Event& event) {
   }
   // Permits are granted side by side, and heard of in any order: the store's order is checked where it grants them.
   const bool side_by_side = mode_of(event) == ClaimMode::permits;
-  if (!side_by_side && event.value <= (alive ? name.last_token : turn(event).newest_token)) {
+  const bool is_newest = alive && now_ >= forgotten_by();
+  if (!side_by_side && event.value <= (is_newest ? name.last_token : turn(event).newest_token)) {
     if (!is_known_of_old(event))
       violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
-  } else if ((!alive || side_by_side) && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
+  } else if ((!is_newest || side_by_side) && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
                return hold.name == event.name && hold.token == event.value;
              })) {
     violated(Rule::token_order, turn_text(event) + " got a token that another one has");
