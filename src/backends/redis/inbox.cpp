@@ -47,7 +47,8 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
     if (!closed_) link_.want();
   }
   if (sent < open_since_ && open_since_ != Instant::max()) catch_up_soon();
-  look_after(waits ? lingering : moment);
+  // Whether it is held for long matters only until something is.
+  look_after(waits || held_for_long_ ? lingering : moment);
 }
 
 void Inbox::forget(const LockName& name, const spi::ClaimId& id) {
