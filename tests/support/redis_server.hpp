@@ -24,6 +24,8 @@ class RedisServer {
   explicit RedisServer(Options options);
 
   const std::string& port() const { return port_; }
+  /// REQUIRES: it runs.
+  pid_t pid() const { return process_->pid(); }
   std::string url() const { return "redis://127.0.0.1:" + port_; }
   std::string unix_url() const { return "redis+unix:" + socket_path(); }
   const std::filesystem::path& directory() const { return directory_.path(); }
