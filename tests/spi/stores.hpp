@@ -20,7 +20,8 @@ struct FreshStore {
 struct StoreKind {
   std::string scheme = {};  ///< also part of the names of the tests
   FreshStore (*make)() = nullptr;
-  bool notices_deaths = false;  ///< of clients, before their leases end
+  bool notices_deaths = false;        ///< of clients, before their leases end
+  milliseconds shortest_lease = 1ms;  ///< shorter ones are given this length, others whole multiples of it
 };
 
 /// What the suite runs on: a store joins with a line in stores.cpp.
@@ -37,6 +38,11 @@ std::string name_of(const testing::TestParamInfo<StoreKind>& info);
 class StoreTest : public testing::TestWithParam<StoreKind> {
  protected:
   std::string url() const { return store_.url; }
+  /// What becomes of a lease that is asked for.
+  milliseconds given(milliseconds lease) const {
+    const milliseconds unit = GetParam().shortest_lease;
+    return (lease + unit - 1ms) / unit * unit;
+  }
 
  private:
   const FreshStore store_ = GetParam().make();
