@@ -1,10 +1,9 @@
-// How many commands a lock costs, what stays behind, and the least that a user must be allowed.
+// How many commands a lock costs, and what stays behind.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -155,47 +154,6 @@ TEST(RedisCosts, EverythingButTheCounterExpires) {
     }
   }
   waiter.cancel();
-}
-
-/// The line of docs/backends/redis.md that begins with ACL SETUSER.
-std::vector<std::string> documented_user() {
-  std::ifstream page(HOLDFAST_REDIS_PAGE);
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("ACL SETUSER")) continue;
-    std::istringstream words(line);
-    return {std::istream_iterator<std::string>(words), {}};
-  }
-  return {};
-}
-
-TEST(RedisCosts, TheDocumentedPermissionsSuffice) {
-  const RedisServer server;
-  const std::vector<std::string> user = documented_user();
-  ASSERT_GT(user.size(), 4U);
-  ASSERT_EQ(server.command(user), "OK");
-  ASSERT_EQ(user[4], ">secret");
-  const std::string url = "redis://" + user[2] + ":secret@127.0.0.1:" + server.port() + "/1";
-  Client client(url);
-  Client second(url);
-  Hold hold = Mutex(client, "lock").acquire();
-  Background waiter([&](std::stop_token stop) { return Mutex(second, "lock", {.ttl = 60s}).acquire(stop).valid(); });
-  ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 1; }));
-  ASSERT_TRUE(eventually([&] { return server.command({"PUBSUB", "CHANNELS"}) != ""; }));
-  hold = {};
-  EXPECT_TRUE(waiter.take());
-  const Hold permits = Semaphore(client, "pool", 3).acquire();
-  const Hold more = Semaphore(second, "pool", 3).acquire();
-  Hold book = SharedMutex(client, "book").acquire();
-  book.downgrade();
-  EXPECT_TRUE(SharedMutex(second, "book").try_acquire_shared());
-  EXPECT_TRUE(client.evict("book"));
-  Register number(client, "number");
-  EXPECT_EQ(number.add(5), 5);
-  EXPECT_TRUE(number.compare_and_set(number.get().version, "7"));
-  Background change([&](std::stop_token stop) { return Register(second, "number").wait_for_change(2, stop).value; });
-  number.set("8");
-  EXPECT_EQ(change.take(), "8");
-  EXPECT_FALSE(client.list().empty());
 }
 
 }  // namespace
