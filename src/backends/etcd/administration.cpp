@@ -41,7 +41,8 @@ void EtcdAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Operation<std::optional<LockStatus>> EtcdAdministration::showing(LockName name, bool permits) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   const Instant until = deadline();
   auto line = co_await reading(keys_.line(name.text(), permits), until);
   if (!line.ok()) co_return std::move(line.failure());
@@ -202,7 +203,8 @@ void EtcdAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Operation<std::size_t> EtcdAdministration::evicting(LockName name, bool permits, std::uint64_t up_to) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   const Instant until = deadline();
   for (;;) {
     auto line = co_await reading(keys_.line(name.text(), permits), until);
@@ -227,7 +229,8 @@ void EtcdAdministration::ask_to_release(const LockName& name, LockKind kind, con
 }
 
 Operation<std::size_t> EtcdAdministration::asking(LockName name, bool permits, ReleaseRequest request) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   const Instant until = deadline();
   for (;;) {
     auto line = co_await reading(keys_.line(name.text(), permits), until);
@@ -257,7 +260,8 @@ void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<
 
 /// Writes the new total into all claims, the newest last: that is the one that counts.
 Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   const Instant until = deadline();
   const std::string key = keys_.line(name.text(), true);
   for (;;) {

@@ -33,14 +33,14 @@ constexpr int polite_attempts = 3;
 
 }  // namespace
 
-Instant EtcdClaims::deadline_for(milliseconds lease) const {
+spi::Duration EtcdClaims::patience_for(milliseconds lease) {
   const bool only_asks = lease == milliseconds::zero();
-  return loop_.now() + spi::patience(only_asks ? lease : std::max(lease, shortest_lease));
+  return spi::patience(only_asks ? lease : std::max(lease, shortest_lease));
 }
 
 // --- acquire --------------------------------------------------------------------------------------------------------
 
-EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys, Instant its_deadline)
+EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
     : claim{request.name, request.id},
       mode(request.mode),
       lease(request.lease),
@@ -48,8 +48,7 @@ EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys, Instan
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
       line(keys.line(request.name.text(), permits())),
-      key(keys.claim(request.name.text(), permits(), request.id)),
-      deadline(its_deadline) {
+      key(keys.claim(request.name.text(), permits(), request.id)) {
   if (!request.replaces || *request.replaces == request.id) return;
   replaces = request.replaces;
   // It may stand in either line.
@@ -62,12 +61,14 @@ void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
     failure = Failure{Errc::unsupported, "etcd has not got a lock_delay: its leases end without a trace"};
   }
   if (failure) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
-  Wanted wanted(request, keys_, deadline_for(request.lease));
-  acquiring(std::move(wanted)).start(std::move(done));
+  acquiring(Wanted(request, keys_)).start(std::move(done));
 }
 
 Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
-  const Turns::Held turn = co_await turns_.take(wanted.claim.name.text());
+  const Instant began = loop_.now();
+  const Turns::Ticket turn = turns_.join(wanted.claim.name.text());
+  co_await turn;
+  wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
   auto answer = co_await joining(wanted);
   const bool happened = answer.ok() || !spi::is_retryable(answer.failure().code);
   if (happened && wanted.replaces) lookout_.forget({wanted.claim.name, *wanted.replaces});
@@ -186,12 +187,14 @@ Operation<Nothing> EtcdClaims::withdrawing(const Wanted& wanted) {
 // --- release --------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
-  releasing({claim.name, claim.id}, deadline_for(claim.lease)).start(std::move(done));
+  releasing({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
-Operation<bool> EtcdClaims::releasing(ClaimKey claim, Instant deadline) {
-  const Turns::Held turn = co_await turns_.take(claim.name.text());
-  auto released = co_await releasing_now(claim, deadline);
+Operation<bool> EtcdClaims::releasing(ClaimKey claim, spi::Duration patience) {
+  const Instant began = loop_.now();
+  const Turns::Ticket turn = turns_.join(claim.name.text());
+  co_await turn;
+  auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
   co_return released;
 }
 

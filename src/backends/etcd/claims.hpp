@@ -51,7 +51,7 @@ class EtcdClaims final : public spi::Claims {
   Transaction join(const Wanted& wanted, const Lease& lease, std::optional<std::int64_t> unless_newer) const;
   spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
   static spi::Failure different_total(const Wanted& wanted, std::uint32_t total);
-  spi::Operation<bool> releasing(ClaimKey claim, spi::Instant deadline);
+  spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
@@ -61,9 +61,9 @@ class EtcdClaims final : public spi::Claims {
   spi::Operation<spi::ClaimAnswer> lengthening(const Look& look, spi::Instant deadline);
   spi::Operation<std::map<std::string, Line>> reading(std::set<std::string> lines, spi::Instant deadline);
 
-  spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Duration patience);
 
-  spi::Instant deadline_for(spi::milliseconds lease) const;
+  static spi::Duration patience_for(spi::milliseconds lease);
   Range whole(const std::string& line) const { return {.key = line, .range_end = Keys::end_of(line)}; }
 
   spi::Loop& loop_;

@@ -42,18 +42,17 @@ void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 }
 
 Operation<std::vector<ClaimAnswer>> EtcdClaims::renewing(std::vector<Look> looks) {
-  Instant deadline = Instant::max();
+  const Instant began = loop_.now();
+  spi::Duration patience = spi::longest_patience;
   std::set<std::string> names;
   for (const Look& look : looks) {
-    deadline = std::min(deadline, deadline_for(look.lease));
+    patience = std::min(patience, patience_for(look.lease));
     names.insert(look.claim.name.text());
   }
-  std::vector<Turns::Held> turns;  // in the order of names, as all do: so nobody waits for each other
-  for (const std::string& name : names) {
-    Turns::Held turn = co_await turns_.take(name);
-    turns.push_back(std::move(turn));
-  }
-  auto answers = co_await looking(looks, deadline);
+  std::vector<Turns::Ticket> turns;
+  for (const std::string& name : names) turns.push_back(turns_.join(name));
+  for (const Turns::Ticket& turn : turns) co_await turn;
+  auto answers = co_await looking(looks, link_.deadline_after(began, patience));
   co_return answers;
 }
 
@@ -248,11 +247,14 @@ Operation<ClaimAnswer> EtcdClaims::lengthening(const Look& look, Instant deadlin
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  downgrading({claim.name, claim.id}, deadline_for(claim.lease)).start(std::move(done));
+  downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
-Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, Instant deadline) {
-  const Turns::Held turn = co_await turns_.take(claim.name.text());
+Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration patience) {
+  const Instant began = loop_.now();
+  const Turns::Ticket turn = turns_.join(claim.name.text());
+  co_await turn;
+  const Instant deadline = link_.deadline_after(began, patience);
   const std::string line_key = keys_.line(claim.name.text(), false);
   const std::string key = keys_.claim(claim.name.text(), false, claim.id);
   for (;;) {

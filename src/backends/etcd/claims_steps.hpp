@@ -12,7 +12,7 @@ namespace holdfast::etcd {
 
 /// An acquire under way.
 struct EtcdClaims::Wanted {
-  Wanted(const spi::ClaimRequest& request, const Keys& keys, spi::Instant its_deadline);
+  Wanted(const spi::ClaimRequest& request, const Keys& keys);
 
   ClaimKey claim;
   spi::Mode mode;
@@ -22,7 +22,7 @@ struct EtcdClaims::Wanted {
   Record record;
   std::string line;  ///< what its keys begin with
   std::string key;
-  spi::Instant deadline;
+  spi::Instant deadline = {};  ///< once it has its turn
   std::optional<spi::ClaimId> replaces = {};
   std::vector<std::string> replaced_keys = {};
 

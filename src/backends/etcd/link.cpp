@@ -168,6 +168,7 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
   auto node = calls_.extract(number);
   if (node.empty()) return;
   Call call = std::move(node.mapped());
+  if (status.ok()) heard_ = loop_.now();
   if (status.ok() || closed_) return call.done(std::move(reply));
   if (is_trouble_of_one_server(status) && call.connection == connection_) move_on();
   if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));
@@ -178,6 +179,12 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
   }
   if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease is gone"});
   call.done(explain(status, effect_of(call.request), address_));
+}
+
+Link::Instant Link::deadline_after(Instant began, spi::Duration patience) const {
+  constexpr spi::Duration recently = std::chrono::milliseconds(100);
+  const Instant now = loop_.now();
+  return (heard_ != Instant::min() && now - heard_ < recently ? now : began) + patience;
 }
 
 // --- servers --------------------------------------------------------------------------------------------------------

@@ -45,6 +45,10 @@ class Link final : WireEvents {
   void revoke_lease(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
   void time_to_live(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
 
+  /// When a request has to be answered that had to wait for others of this client: as long as the servers answer, its
+  /// patience begins when its turn has come.
+  Instant deadline_after(Instant began, spi::Duration patience) const;
+
   /// For the streams. Empty while nothing can be sent.
   Wire* wire();
   std::uint64_t next_number() { return ++last_number_; }
@@ -109,6 +113,7 @@ class Link final : WireEvents {
   std::uint64_t last_number_ = 0;
   std::uint64_t connection_ = 0;
   std::size_t server_ = 0;
+  Instant heard_ = Instant::min();  ///< when a server answered last
   bool logging_in_ = false;
   bool has_token_ = false;
   bool closed_ = false;

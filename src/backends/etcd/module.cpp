@@ -1,7 +1,9 @@
 #include "backends/etcd/module.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -65,7 +67,13 @@ MakeWire load() {
 }  // namespace
 
 MakeWire load_module() {
+  static std::atomic<pid_t> used_by = 0;
   static const MakeWire make_wire = load();
+  pid_t user = 0;
+  if (!used_by.compare_exchange_strong(user, getpid()) && user != getpid()) {
+    throw Error(Errc::unsupported,
+                "a forked child cannot use etcd if its parent has: gRPC's threads are gone; start a program instead");
+  }
   return make_wire;
 }
 

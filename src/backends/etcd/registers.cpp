@@ -35,7 +35,8 @@ EtcdRegisters::EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watc
 void EtcdRegisters::read(const LockName& name, Done<Versioned> done) { reading(name).start(std::move(done)); }
 
 Operation<Versioned> EtcdRegisters::reading(LockName name) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
   auto reply = co_await spi::answer_of<TransactionReply>([&](Done<TransactionReply> done) {
@@ -54,7 +55,8 @@ void EtcdRegisters::write_if(const LockName& name, std::uint64_t expected, std::
 }
 
 Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing(LockName name, std::uint64_t expected, std::string value) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   auto answer = co_await writing_now(name, expected, std::move(value), loop_.now() + spi::longest_patience);
   co_return answer;
 }
@@ -84,7 +86,8 @@ void EtcdRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 /// etcd cannot add: it is read, and written if nobody has written in between.
 Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount) {
-  const Turns::Held turn = co_await turns_.take(name.text());
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
   const Instant deadline = loop_.now() + spi::longest_patience;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
