@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "support/etcd_server.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -27,7 +28,13 @@ FreshStore on_a_redis_server() {
   return {server->url() + "?prefix=" + new_name(), server};
 }
 
-/// The same with a database of its own: the names of plain locks have no prefix.
+/// The same; a server of etcd takes longer to start than most cases.
+FreshStore on_an_etcd_server() {
+  static const auto server = std::make_shared<test::EtcdServer>();
+  return {server->url() + "?prefix=" + new_name(), server};
+}
+
+/// As on_a_redis_server(), with a database of its own: the names of plain locks have no prefix.
 FreshStore of_plain_locks() {
   static const auto server =
       std::make_shared<test::RedisServer>(test::RedisServer::Options{.arguments = {"--databases", "10000"}});
@@ -42,7 +49,14 @@ const std::vector<StoreKind>& store_kinds() {
       {.scheme = "memory", .make = [] { return FreshStore{"memory:" + new_name()}; }},
       {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
       {.scheme = "redis", .make = on_a_redis_server},
+      {.scheme = "etcd", .make = on_an_etcd_server, .lock_delay = false, .steps = 1500, .shortest_lease = 1s},
   };
+  return kinds;
+}
+
+std::vector<StoreKind> kinds_with_lock_delay() {
+  std::vector<StoreKind> kinds = store_kinds();
+  std::erase_if(kinds, [](const StoreKind& kind) { return !kind.lock_delay; });
   return kinds;
 }
 
@@ -68,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Store, SharedMode, testing::ValuesIn(store_kinds()), na
 INSTANTIATE_TEST_SUITE_P(Store, Permits, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Requests, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(kinds_with_lock_delay()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Events, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, GrantNumbers, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, AdministrationOf, testing::ValuesIn(store_kinds()), name_of);
