@@ -54,13 +54,11 @@ class Differential : public testing::TestWithParam<StoreKind> {
 TEST_P(Differential, StepByStepNothingDiffers) {
   const std::uint64_t seed = seed_or(20260101);
   Trail trail(seed);
-  const bool sessions = GetParam().sessions;  // and then fewer steps, because these stores have to be asked more often
-  const auto numbers = sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
-  const std::size_t steps = sessions ? 1200 : 6000;
+  const auto numbers = GetParam().sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
   Player model(model_.url, numbers);
   Player player(store_.url, numbers);
-  for (Step& step : random_script(seed, steps)) {
-    if (sessions) step.wish.lock_delay = 0ms;
+  for (Step& step : random_script(seed, static_cast<std::size_t>(GetParam().steps))) {
+    if (!GetParam().lock_delay) step.wish.lock_delay = 0ms;
     const std::string expected = model.play(step);
     const std::string outcome = player.play(step);
     trail.add(step, outcome);
@@ -72,9 +70,9 @@ TEST_P(Differential, StepByStepNothingDiffers) {
   EXPECT_TRUE(player.all_were_told()) << trail.text();
   // A script in which little happens shows little.
   for (const char* outcome : {"granted,", "waiting", "absent", "failed:", "1", "0"}) {
-    EXPECT_GT(trail.count(outcome), static_cast<int>(steps / 60)) << outcome;
+    EXPECT_GT(trail.count(outcome), GetParam().steps / 60) << outcome;
   }
-  EXPECT_GT(player.pushes(), steps / 30);
+  EXPECT_GT(player.pushes(), static_cast<std::size_t>(GetParam().steps / 30));
 }
 
 class DifferentialInOneGo : public Differential {};
@@ -95,6 +93,7 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
     std::vector<std::function<std::string()>> outcomes;
     for (Step& step : script) {
       step.client = 0;
+      if (!GetParam().lock_delay) step.wish.lock_delay = 0ms;
       expected.push_back(model.begin(step));
       outcomes.push_back(player.begin(step));
     }

@@ -100,7 +100,7 @@ std::function<std::string()> Player::begin(const Step& step) {
 
 std::uint64_t Player::all_but_the_newest(const Step& step) {
   if (step.number == 0 || when_numbered_ == Numbers::on_joining) return spi::Administration::all;
-  const auto& known = numbers_[step.name.text()];
+  const auto& known = numbers_[{step.name.text(), step.of == LockKind::semaphore}];
   const auto count = static_cast<std::size_t>(step.number);
   return known.size() > count ? *std::next(known.rbegin(), step.number) : 0;
 }
@@ -116,7 +116,7 @@ std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& 
     case granted: break;
   }
   EXPECT_GE(answer.number, at_least_[claim]);
-  auto& numbers = numbers_[name.text()];
+  auto& numbers = numbers_[{name.text(), mode_of(claim).kind == ClaimMode::permits}];
   const bool is_new = numbers.insert(answer.number).second;
   return std::string("granted, number ") + (is_new ? "new" : "known") +
          (when_numbered_ == Numbers::on_granting && answer.number == *numbers.rbegin() ? ", the largest" : "") +

@@ -40,10 +40,11 @@ class Player {
 
   const Numbers when_numbered_;
   std::vector<std::unique_ptr<BackendUnderTest>> clients_;
-  std::map<std::string, std::set<std::uint64_t>> numbers_;  ///< of the grants of each name
-  std::map<int, std::uint64_t> at_least_;                   ///< what waiting claims were told of their number
-  std::map<int, std::string> owners_;                       ///< the identities of those who claimed
-  std::set<int> told_to_wait_;                              ///< by their last answers
+  /// Of the grants of each name's lock, and of its semaphore.
+  std::map<std::pair<std::string, bool>, std::set<std::uint64_t>> numbers_;
+  std::map<int, std::uint64_t> at_least_;  ///< what waiting claims were told of their number
+  std::map<int, std::string> owners_;      ///< the identities of those who claimed
+  std::set<int> told_to_wait_;             ///< by their last answers
   std::multiset<int> to_be_told_;
 };
 

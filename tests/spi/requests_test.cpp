@@ -148,6 +148,14 @@ TEST_P(Requests, ReplaceNothingThatIsNotThere) {
   EXPECT_EQ(client.look(2, "other").standing, granted) << "of another name";
 }
 
+TEST_P(Requests, ForADelayAreRefusedWhereThereIsNone) {
+  BackendUnderTest client(url());
+  EXPECT_EQ(client.traits().lock_delay, GetParam().lock_delay);
+  if (client.traits().lock_delay) return;
+  EXPECT_EQ(errc_of(client.try_acquire(1, {.lock_delay = 1s})), Errc::unsupported);
+  EXPECT_TRUE(client.list().empty());
+}
+
 TEST_P(Requests, ThatMakeNoSenseAreRefused) {
   BackendUnderTest client(url());
   for (const Wish& wish : {Wish{.lease = 0ms}, Wish{.lease = -1ms}, Wish{.mode = permits(0, 3)},
