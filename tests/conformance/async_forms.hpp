@@ -274,13 +274,13 @@ inline const std::vector<Immediate> immediate_forms = {
     {"Hold::async_extend",
      [](Client& client, Codes& codes, std::stop_token) -> Keeper {
        auto hold = std::make_shared<Hold>(Mutex(client, "held").acquire());
-       hold->async_extend(1h, told_to<>(codes));
+       hold->async_extend(1s, told_to<>(codes));
        return hold;
      },
      [](Client& client, Codes& codes, std::stop_token) -> Keeper {
        auto hold = std::make_shared<Hold>(Mutex(client, "released").acquire());
        hold->release();
-       hold->async_extend(1h, told_to<>(codes));
+       hold->async_extend(1s, told_to<>(codes));
        return hold;
      },
      Errc::not_held},

@@ -28,9 +28,10 @@ struct Question {
   std::optional<Flow<SeenLine>> seeing = {};
 };
 
-/// Half of the lease is about what a new proof would give.
+/// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago need
+/// not be asked again. But no older one, because the next renewal comes only after another third.
 bool needs_proof(const Session& session, spi::Instant now) {
-  return session.proved_since() + session.timeout() / 2 < now;
+  return session.proved_since() + session.timeout() * 2 / 5 < now;
 }
 
 bool contains(const std::vector<SessionPtr>& sessions, const SessionPtr& session) {
