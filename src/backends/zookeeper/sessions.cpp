@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <utility>
 
 namespace holdfast::zookeeper {
@@ -74,21 +75,19 @@ void Sessions::close() {
 }
 
 Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::Lasting lasting) {
-  // Nearly always only the last part is missing.
-  std::vector<std::string> missing = {path};
-  while (!missing.empty()) {
-    Sent sent = session->create(missing.back(), {}, lasting);
-    Reply& reply = co_await sent;
-    if (reply.ok() || reply.outcome == Outcome::node_exists) {
-      missing.pop_back();
-      continue;
-    }
-    const std::string& last = missing.back();
-    if (reply.outcome != Outcome::no_node || last == nodes_.root()) co_return std::move(reply);
-    missing.push_back(last.substr(0, last.rfind('/')));
+  // From the root down, all at once.
+  std::deque<Sent> making;
+  for (std::size_t end = nodes_.root().size(); end != std::string::npos; end = path.find('/', end + 1)) {
+    making.push_back(session->create(path.substr(0, end), {}, lasting));
   }
+  if (path != nodes_.root()) making.push_back(session->create(path, {}, lasting));
   Reply made;
   made.outcome = Outcome::ok;
+  for (Sent& each : making) {
+    Reply& reply = co_await each;
+    const bool there = reply.ok() || reply.outcome == Outcome::node_exists;
+    if (!there && made.ok()) made = std::move(reply);
+  }
   co_return made;
 }
 
