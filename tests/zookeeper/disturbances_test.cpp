@@ -44,9 +44,11 @@ class ZookeeperDisturbances : public testing::Test {
 TEST_F(ZookeeperDisturbances, ACreateWhoseReplyWasLostFindsItsOwnNode) {
   Proxy proxy(server().port());
   Client client(url(proxy));
-  const std::string name = "lost";
+  Client other(url());
+  const Hold warm = Mutex(client, "warm").acquire();  // there is a connection
   for (int round = 0; round < 3; ++round) {
-    ASSERT_TRUE(Mutex(client, name).acquire().valid());  // there is a connection, and a path
+    const std::string name = "lost-" + std::to_string(round);
+    ASSERT_TRUE(Mutex(other, name).acquire().valid());  // there is a path
     ASSERT_TRUE(eventually([&] { return hand_.children(line(name)).empty(); }));
     proxy.set(Proxy::Mode::deaf);
     Background waiter([&](std::stop_token stop) { return Mutex(client, name).acquire(stop); });

@@ -522,6 +522,16 @@ void NodeClaims::listen_later(const ClaimKey& key) {
   if (!long_held_timer_.armed()) long_held_timer_.set(loop_.now() + long_held);
 }
 
+/// What happened before we could hear of it is seen.
+Detached NodeClaims::run_listen(ClaimKey key) {
+  const KnownClaim* const claim = known_.find(key);
+  known_.listen(*claim->session, claim->path(), key);
+  Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
+  const Reply& own = co_await asking;
+  const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
+  if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.id);
+}
+
 void NodeClaims::listen_to_long_held() {
   const spi::Instant now = loop_.now();
   while (!held_.empty() && held_.front().since + long_held <= now) {
@@ -529,8 +539,7 @@ void NodeClaims::listen_to_long_held() {
     held_.pop_front();
     const KnownClaim* const claim = known_.find(key);
     if (claim == nullptr || claim->waiting) continue;
-    known_.listen(*claim->session, claim->path(), key);
-    static_cast<void>(claim->session->get(claim->path(), Session::Watching::yes));
+    run_listen(key);
   }
   if (!held_.empty()) long_held_timer_.set(held_.front().since + long_held);
 }

@@ -78,6 +78,7 @@ class NodeClaims final : public spi::Claims {
   Detached run_release(CallPtr<bool> call, ClaimKey key);
   Detached run_renew(RenewCall call, std::vector<Renewal> claims);
   Detached run_look(ClaimKey key);
+  Detached run_listen(ClaimKey key);
   Detached run_downgrade(AcquireCall call, ClaimKey key);
 
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish);

@@ -9,6 +9,7 @@
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/record.hpp"
+#include "spi/answer_soon.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -28,8 +29,8 @@ struct Question {
   std::optional<Flow<SeenLine>> seeing = {};
 };
 
-/// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago need
-/// not be asked again. But no older one, because the next renewal comes only after another third.
+/// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago
+/// need not be asked again. But no older one, because the next renewal comes only after another third.
 bool needs_proof(const Session& session, spi::Instant now) {
   return session.proved_since() + session.timeout() * 2 / 5 < now;
 }
@@ -41,6 +42,9 @@ bool contains(const std::vector<SessionPtr>& sessions, const SessionPtr& session
 }  // namespace
 
 void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
+  if (!*alive_) {
+    return spi::answer_soon(loop_, std::move(done), spi::Failure{Errc::closed, "the client is closed"});
+  }
   std::vector<Renewal> all;
   all.reserve(claims.size());
   spi::Duration patience = spi::longest_patience;
