@@ -24,7 +24,7 @@ const std::string id = "0123456789abcdef";
 std::vector<std::string> acquire_arguments() {
   // Mode, units and total, and who claims: what every record has. No argument can have a zero byte in it.
   const std::string tail = "\x01" + std::string(8, '\xff') + std::string(100, 'x');
-  return {id, tail, "30000", "0", "30000", "w", ""};
+  return {id, tail, "30000", "w", ""};
 }
 
 /// Requests for each second.
@@ -42,8 +42,7 @@ double run(int port, int names, const std::string& digest, const std::vector<std
 
 PipelinedScripts::PipelinedScripts(int port) : port_(port) {
   Raw raw(port);
-  raw.ask({"SCRIPT", "LOAD", redis::acquire_script().text()});
-  raw.ask({"SCRIPT", "LOAD", redis::release_script().text()});
+  raw.ask({"SCRIPT", "LOAD", redis::claim_script().text()});
 }
 
 double PipelinedScripts::pairs_per_second() {
@@ -55,9 +54,9 @@ local state = redis.call('GET', any)
 for i = 0, ARGV[2] - 1 do redis.call('SET', ARGV[1] .. string.format('%012d', i), state, 'PX', 60000) end
 )lua";
   Raw(port_).ask("FLUSHDB");
-  const double acquires = run(port_, very_many, redis::acquire_script().digest(), acquire_arguments());
+  const double acquires = run(port_, very_many, redis::claim_script().digest(), acquire_arguments());
   Raw(port_).ask({"EVAL", fill_up, "0", line_begins, std::to_string(held)});
-  const double releases = run(port_, held, redis::release_script().digest(), {id});
+  const double releases = run(port_, held, redis::claim_script().digest(), {id});
   return 1 / (1 / acquires + 1 / releases);
 }
 

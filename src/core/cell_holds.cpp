@@ -166,7 +166,7 @@ void Cell::lose(HoldRecord& hold, const std::string& why) {
   const auto lost = tenure.holds.remove(hold);
   tenure.stays_closed = tenure.claim.terms().lock_delay > spi::milliseconds::zero();
   ++engine_.counters().lost;
-  engine_.user().log(LogLevel::warning, called() + " was lost: " + why);
+  engine_.user().log(LogLevel::error, called() + " was lost: " + why);
   lost->end(HoldState::lost, engine_.user());
 }
 

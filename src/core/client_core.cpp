@@ -78,7 +78,9 @@ ClientCore::ClientCore(std::string_view url, ClientOptions options)
   StopUnlessReleased guard(monitor_);
   {
     const Section section(monitor_);
-    engine_.attach(open_backend(url, {monitor_, engine_}));
+    spi::BackendContext context = {.loop = monitor_, .events = engine_};
+    if (options_.log) context.warn = [this](std::string text) { log(LogLevel::warning, std::move(text)); };
+    engine_.attach(open_backend(url, context));
   }
   guard.release();
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "holdfast/status.hpp"
@@ -29,10 +31,13 @@ class Backend {
   virtual void close(Done<> done) = 0;
 };
 
-/// What a backend is made from. All of it outlives the backend.
+/// What a backend is made from. What it refers to outlives the backend.
 struct BackendContext {
   Loop& loop;
   ClaimEvents& events;
+  /// For what somebody should read although nothing has failed, such as a setting of the server that endangers locks.
+  /// May be empty.
+  std::function<void(std::string)> warn = {};
 };
 
 /// How the backend for a URL scheme is found. One object per backend, of static lifetime.

@@ -93,9 +93,11 @@ TEST(Control, AnEtcdTransactionWithoutZerosIsFound) {
 }
 
 TEST(Control, AServerThatIsNotInstalledIsAnError) {
+  const std::string path = getenv("PATH");
   setenv("PATH", "/nowhere", 1);
   EXPECT_THROW(test::RedisServer(), std::runtime_error);
   EXPECT_THROW(EtcdServer(), std::runtime_error);
+  setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace

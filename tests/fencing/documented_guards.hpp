@@ -21,7 +21,7 @@ class InASqlRow : public Guarded {
   std::string value() override;
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   std::string statement_;
 };
 
@@ -34,7 +34,7 @@ class InRedis : public Guarded {
   std::string answer(const std::string& command, Token token, const std::string& value);
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   test::RedisServer server_;
 };
 
@@ -46,7 +46,7 @@ class InEtcd : public Guarded {
   std::string value() override;
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   EtcdServer server_;
   std::string script_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 class FencedRegisterTest : public testing::TestWithParam<const char*> {
  protected:
-  const test::TemporaryDirectory directory_;
+  const test::TemporaryDirectory directory_{test::memory_directory()};
   const std::string url_ =
       GetParam() == std::string("memory") ? "memory:fencing" : "sqlite:" + (directory_.path() / "store.db").string();
   Client client_{url_};

@@ -56,7 +56,7 @@ class BehindAFileFence : public Guarded {
   }
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   FileFence fence_{directory_.path() / "fence"};
 };
 
@@ -69,7 +69,7 @@ class InAFencedRegister : public Guarded {
   std::string value() override { return register_.get().value; }
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   Client client_;
   FencedRegister register_{client_, "value"};
 };

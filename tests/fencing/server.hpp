@@ -15,7 +15,7 @@ class EtcdServer {
   const std::string& url() const { return url_; }
 
  private:
-  test::TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_{test::memory_directory()};
   std::string url_;
   std::unique_ptr<test::ServerProcess> server_;
 };

@@ -1,10 +1,9 @@
-// How many commands a lock costs, what stays behind, and the least that a user must be allowed.
+// How many commands a lock costs, and what stays behind.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -116,6 +115,75 @@ TEST(RedisCosts, AHandOverIsOneMessageHoweverManyWait) {
   EXPECT_EQ(counts(server).at("publish"), static_cast<long>(crowd));
 }
 
+/// Clients that stand in the line of one name, the first of them holding.
+class Line {
+ public:
+  explicit Line(const RedisServer& server) : server_(server), watcher_(server.url()) {}
+
+  void join() {
+    clients_.push_back(std::make_unique<Client>(server_.url()));
+    ask(*clients_.back());
+    EXPECT_TRUE(eventually([&] { return watcher_.show("name") && waiting() + 1 == clients_.size(); }));
+    EXPECT_TRUE(eventually([&] { return listening() + 1 >= clients_.size(); })) << "all who wait listen";
+  }
+
+  /// Which commands it costs that the first one leaves.
+  Counts leave() {
+    Hold hold = holds_[left_++]->take();
+    server_.command({"CONFIG", "RESETSTAT"});
+    EXPECT_EQ(hold.release(), Released::released);
+    return counts(server_);
+  }
+
+  /// Which commands it costs that the one who left last comes back.
+  Counts come_back() {
+    server_.command({"CONFIG", "RESETSTAT"});
+    ask(*clients_[left_ - 1]);
+    EXPECT_TRUE(eventually([&] { return counts(server_).contains("evalsha"); }));
+    return counts(server_);
+  }
+
+ private:
+  void ask(Client& client) {
+    holds_.push_back(std::make_unique<Background<Hold>>(
+        [&client](std::stop_token stop) { return Mutex(client, "name", {.ttl = 60s}).acquire(stop); }));
+  }
+  std::size_t waiting() { return watcher_.show("name")->waiters.size(); }
+  std::size_t listening() const {
+    const std::string channels = server_.command({"PUBSUB", "CHANNELS"});
+    return static_cast<std::size_t>(std::count(channels.begin(), channels.end(), '\n'));
+  }
+
+  const RedisServer& server_;
+  Client watcher_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<Background<Hold>>> holds_;
+  std::size_t left_ = 0;
+};
+
+TEST(RedisCosts, AHandOverInALineIsTenCommandsAndJoiningItNine) {
+  const RedisServer server;
+  Line line(server);
+  for (int i = 0; i < 4; ++i) line.join();
+  const Counts handed_over = {{"evalsha", 1}, {"get", 1},  {"time", 1}, {"zrange", 1}, {"hmget", 1},
+                              {"zadd", 2},    {"zrem", 1}, {"hdel", 1}, {"hset", 1},   {"publish", 1}};
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.come_back(), (Counts{{"evalsha", 1},
+                                      {"time", 1},
+                                      {"set", 1},
+                                      {"get", 1},
+                                      {"zrange", 1},
+                                      {"hmget", 1},
+                                      {"zrevrange", 1},
+                                      {"hset", 1},
+                                      {"zadd", 1},
+                                      {"zcard", 1}}));
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_FALSE(line.leave().contains("publish")) << "nobody is left who could hear it";
+}
+
 TEST(RedisCosts, NothingButTheCounterStays) {
   const RedisServer server;
   {
@@ -155,47 +223,6 @@ TEST(RedisCosts, EverythingButTheCounterExpires) {
     }
   }
   waiter.cancel();
-}
-
-/// The line of docs/backends/redis.md that begins with ACL SETUSER.
-std::vector<std::string> documented_user() {
-  std::ifstream page(HOLDFAST_REDIS_PAGE);
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("ACL SETUSER")) continue;
-    std::istringstream words(line);
-    return {std::istream_iterator<std::string>(words), {}};
-  }
-  return {};
-}
-
-TEST(RedisCosts, TheDocumentedPermissionsSuffice) {
-  const RedisServer server;
-  const std::vector<std::string> user = documented_user();
-  ASSERT_GT(user.size(), 4U);
-  ASSERT_EQ(server.command(user), "OK");
-  ASSERT_EQ(user[4], ">secret");
-  const std::string url = "redis://" + user[2] + ":secret@127.0.0.1:" + server.port() + "/1";
-  Client client(url);
-  Client second(url);
-  Hold hold = Mutex(client, "lock").acquire();
-  Background waiter([&](std::stop_token stop) { return Mutex(second, "lock", {.ttl = 60s}).acquire(stop).valid(); });
-  ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 1; }));
-  ASSERT_TRUE(eventually([&] { return server.command({"PUBSUB", "CHANNELS"}) != ""; }));
-  hold = {};
-  EXPECT_TRUE(waiter.take());
-  const Hold permits = Semaphore(client, "pool", 3).acquire();
-  const Hold more = Semaphore(second, "pool", 3).acquire();
-  Hold book = SharedMutex(client, "book").acquire();
-  book.downgrade();
-  EXPECT_TRUE(SharedMutex(second, "book").try_acquire_shared());
-  EXPECT_TRUE(client.evict("book"));
-  Register number(client, "number");
-  EXPECT_EQ(number.add(5), 5);
-  EXPECT_TRUE(number.compare_and_set(number.get().version, "7"));
-  Background change([&](std::stop_token stop) { return Register(second, "number").wait_for_change(2, stop).value; });
-  number.set("8");
-  EXPECT_EQ(change.take(), "8");
-  EXPECT_FALSE(client.list().empty());
 }
 
 }  // namespace

@@ -13,8 +13,11 @@
 
 namespace holdfast::redis_suite {
 
-FakeServer::FakeServer(std::string words)
-    : words_(std::move(words)),
+FakeServer::FakeServer(const std::string& words)
+    : FakeServer([words](int times) { return times == 0 ? words : std::string(); }) {}
+
+FakeServer::FakeServer(std::function<std::string(int)> answer)
+    : answer_(std::move(answer)),
       listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
       end_(::eventfd(0, EFD_CLOEXEC)) {
   sockaddr_in address = {};
@@ -38,7 +41,7 @@ FakeServer::~FakeServer() {
 void FakeServer::serve() {
   struct Guest {
     spi::FileDescriptor socket;
-    bool answered = false;
+    int times = 0;  ///< that it has said something
   };
   std::list<Guest> guests;
   for (;;) {
@@ -53,8 +56,8 @@ void FakeServer::serve() {
       if (descriptors[at++].revents != 0) {
         if (::recv(guest->socket.get(), heard.data(), heard.size(), MSG_DONTWAIT) <= 0) {
           guests.erase(guest);
-        } else if (!std::exchange(guest->answered, true)) {
-          static_cast<void>(::send(guest->socket.get(), words_.data(), words_.size(), MSG_NOSIGNAL));
+        } else if (const std::string words = answer_(guest->times++); !words.empty()) {
+          static_cast<void>(::send(guest->socket.get(), words.data(), words.size(), MSG_NOSIGNAL));
         }
       }
       guest = next;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -7,11 +8,14 @@
 
 namespace holdfast::redis_suite {
 
-/// Accepts connections on 127.0.0.1 and answers whatever it hears first on each of them with the same words; then it is
-/// silent.
+/// Accepts connections on 127.0.0.1 and answers whatever it hears, without understanding it.
 class FakeServer {
  public:
-  explicit FakeServer(std::string words);
+  /// The same words upon the first that it hears on each connection; then it is silent.
+  explicit FakeServer(const std::string& words);
+  /// Whatever `answer` says each time. It is called on a thread of the server's own, with how often something was heard
+  /// before on that connection.
+  explicit FakeServer(std::function<std::string(int)> answer);
   ~FakeServer();
   FakeServer(const FakeServer&) = delete;
   FakeServer& operator=(const FakeServer&) = delete;
@@ -21,7 +25,7 @@ class FakeServer {
  private:
   void serve();
 
-  const std::string words_;
+  const std::function<std::string(int)> answer_;
   spi::FileDescriptor listener_;
   spi::FileDescriptor end_;
   std::string port_;

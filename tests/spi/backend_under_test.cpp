@@ -182,17 +182,19 @@ Pending<> BackendUnderTest::start_close() {
 // --- requests that are waited for -----------------------------------------------------------------------------------
 
 template <class StartCall>
-auto BackendUnderTest::wait_for(StartCall start_call) {
+auto BackendUnderTest::wait_for(StartCall start_call, Again again) {
   constexpr int attempts = 10;
   for (int attempt = 1;; ++attempt) {
     auto result = start_call()->result();
-    if (attempt == attempts || errc_of(result) != Errc::unreachable) return result;
+    const auto errc = errc_of(result);
+    const bool harmless = errc == Errc::unreachable || (errc == Errc::in_doubt && again == Again::if_in_doubt);
+    if (attempt == attempts || !harmless) return result;
   }
 }
 
 template <class StartCall>
-auto BackendUnderTest::value_of(StartCall start_call) {
-  auto result = wait_for(std::move(start_call));
+auto BackendUnderTest::value_of(StartCall start_call, Again again) {
+  auto result = wait_for(std::move(start_call), again);
   using Value = std::decay_t<decltype(result.value())>;
   if (result.ok()) return std::move(result.value());
   ADD_FAILURE() << make_error_code(result.failure().code).message() << ": " << result.failure().detail;
@@ -217,13 +219,13 @@ Result<bool> BackendUnderTest::try_resize(const LockName& name, std::uint32_t to
 }
 
 ClaimAnswer BackendUnderTest::acquire(int claim, const Wish& wish) {
-  return value_of([&] { return start_acquire(claim, wish); });
+  return value_of([&] { return start_acquire(claim, wish); }, Again::if_in_doubt);
 }
 bool BackendUnderTest::release(int claim, const LockName& name) {
   return value_of([&] { return start_release({claim, name}); });
 }
 std::vector<ClaimAnswer> BackendUnderTest::renew(const std::vector<Ref>& refs) {
-  auto answers = value_of([&] { return start_renew(refs); });
+  auto answers = value_of([&] { return start_renew(refs); }, Again::if_in_doubt);
   EXPECT_EQ(answers.size(), refs.size());
   answers.resize(refs.size());
   return answers;
@@ -232,7 +234,7 @@ ClaimAnswer BackendUnderTest::downgrade(int claim) {
   return value_of([&] { return start_downgrade({.claim = claim}); });
 }
 spi::Versioned BackendUnderTest::read(const LockName& name) {
-  return value_of([&] { return start_read(name); });
+  return value_of([&] { return start_read(name); }, Again::if_in_doubt);
 }
 spi::Registers::WriteAnswer BackendUnderTest::write_if(const LockName& name, std::uint64_t expected,
                                                        std::string value) {
@@ -242,10 +244,10 @@ std::int64_t BackendUnderTest::add(const LockName& name, std::int64_t amount) {
   return value_of([&] { return start_add(name, amount); });
 }
 std::optional<LockStatus> BackendUnderTest::show(const LockName& name, LockKind kind) {
-  return value_of([&] { return start_show(name, kind); });
+  return value_of([&] { return start_show(name, kind); }, Again::if_in_doubt);
 }
 std::vector<LockStatus> BackendUnderTest::list(const std::string& prefix) {
-  return value_of([&] { return start_list(prefix); });
+  return value_of([&] { return start_list(prefix); }, Again::if_in_doubt);
 }
 std::size_t BackendUnderTest::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
   return value_of([&] { return start_evict(name, kind, up_to); });
@@ -257,7 +259,7 @@ bool BackendUnderTest::resize(std::uint32_t total, const LockName& name) {
   return value_of([&] { return start_resize(name, total); });
 }
 std::chrono::system_clock::time_point BackendUnderTest::now() {
-  return value_of([&] { return start_now(); });
+  return value_of([&] { return start_now(); }, Again::if_in_doubt);
 }
 void BackendUnderTest::close() {
   value_of([&] { return start_close(); });

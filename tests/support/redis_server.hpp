@@ -45,7 +45,7 @@ class RedisServer {
   std::unique_ptr<ServerProcess> launch() const;
 
   const Options options_;
-  const TemporaryDirectory directory_;
+  const TemporaryDirectory directory_{memory_directory()};
   std::string port_;
   std::unique_ptr<ServerProcess> process_;
 };

@@ -19,6 +19,8 @@ TEST(RedisFailures, TellWhatToDo) {
   for (const auto& [complaint, code, hint] :
        {Case{"NOAUTH Authentication required.", Errc::access_denied, "password"},
         {"NOPERM this user has no permissions to run the 'eval' command", Errc::access_denied, "docs/backends"},
+        {"ERR The user executing the script can't run this command or subcommand script: 13b6b0749e4ae2372671571d",
+         Errc::access_denied, "docs/backends"},
         {"OOM command not allowed when used memory > 'maxmemory'.", Errc::exhausted, "maxmemory"},
         {"MISCONF Redis is configured to save RDB snapshots", Errc::exhausted, "disk"},
         {"READONLY You can't write against a read only replica.", Errc::unreachable, "primary"},

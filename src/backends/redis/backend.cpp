@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/redis/address.hpp"
+#include "backends/redis/eviction.hpp"
 #include "backends/redis/hash_registers.hpp"
 #include "backends/redis/inbox.hpp"
 #include "backends/redis/keys.hpp"
@@ -54,6 +55,7 @@ class RedisBackend : public spi::Backend {
         registers_(context.loop, requests_, keys_),
         inbox_(context.loop, address_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
     registers_.attach(inbox_);
+    if (context_.warn) requests_.when_first_up([this] { warn_about_eviction(requests_, context_.warn); });
   }
 
   /// Messages to claims may have been lost.

@@ -22,6 +22,8 @@ constexpr std::array meanings = {
             "wants a password; put it into the URL: redis://user:password@host"},
     Meaning{"NOPERM", Errc::access_denied,
             "does not allow its user to do that; docs/backends/redis.md lists what Holdfast needs"},
+    Meaning{"ERR The user executing the script can't", Errc::access_denied,
+            "does not allow its user to do that in a script; docs/backends/redis.md lists what Holdfast needs"},
     Meaning{"DENIED", Errc::access_denied, "accepts only local connections (protected mode)"},
     Meaning{"ERR AUTH", Errc::access_denied, "has no password, but the URL has one; remove it"},
     Meaning{"ERR invalid password", Errc::access_denied, "refused the password of the URL"},

@@ -67,6 +67,7 @@ void Requests::link_up() {
   heard_ = false;
   last_heard_ = loop_.now();
   last_failure_.reset();
+  if (first_up_) std::exchange(first_up_, {})();
   for (Pending& pending : std::exchange(queue_, {})) {
     if (pending.on_reply) write(std::move(pending));
   }

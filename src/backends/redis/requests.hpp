@@ -42,6 +42,9 @@ class Requests final : private Link::Owner {
 
   Requests(spi::Loop& loop, const Address& address);
 
+  /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
+  /// then read what this was answered, too.
+  void when_first_up(spi::Task task) { first_up_ = std::move(task); }
   /// Never answered inside the call.
   void send(Request request);
   /// Answers everything (Errc::closed), also what comes later.
@@ -76,11 +79,12 @@ class Requests final : private Link::Owner {
   spi::Loop& loop_;
   const Address& address_;
   Link link_;
-  std::deque<Pending> queue_;                 ///< not sent yet
-  std::deque<Pending> flight_;                ///< sent; the oldest is answered next
-  std::unordered_set<const Script*> known_;   ///< the scripts that this connection has sent
-  bool heard_ = false;                        ///< anything on this connection
-  spi::Instant last_heard_ = {};              ///< or when it came up
+  std::deque<Pending> queue_;                ///< not sent yet
+  std::deque<Pending> flight_;               ///< sent; the oldest is answered next
+  std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
+  bool heard_ = false;                       ///< anything on this connection
+  spi::Instant last_heard_ = {};             ///< or when it came up
+  spi::Task first_up_;
   std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
   spi::Timer timer_;
   bool closed_ = false;

@@ -46,13 +46,18 @@ void stay_until(Instant end, const Hold& hold, const Signals& signals) {
   }
 }
 
+/// What endangers the lock although nothing has happened yet. What does happen is told when it is dealt with.
+void tell_warnings(LogLevel level, std::string_view text) {
+  if (level == LogLevel::warning) tell("warning: " + printable(text));
+}
+
 class GuardedRun {
  public:
   GuardedRun(const Job& job, const RunTerms& terms) : job_(job), terms_(terms) {}
 
   int run(const Store& store, const std::function<Acquire(Client&)>& acquire_through) {
     Guardian guardian(job_, signals_);  // before the client: a process with threads cannot safely fork
-    Client client = open_client(store, {.command = name_of(job_.command.front())});
+    Client client = open_client(store, {.command = name_of(job_.command.front()), .log = tell_warnings});
     const Waited waited = acquire_interruptibly(acquire_through(client), terms_.patience, signals_);
     const Instant since = BootClock::now();
     if (waited.signal != 0) return interrupted(waited.signal);
