@@ -9,6 +9,11 @@ install(TARGETS holdfast EXPORT holdfast-targets
   ARCHIVE COMPONENT development
   FILE_SET HEADERS COMPONENT development
   FILE_SET asio_headers COMPONENT development)
+# What backends load when they are used.
+get_property(modules GLOBAL PROPERTY HOLDFAST_MODULES)
+if(modules)
+  install(TARGETS ${modules} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT runtime)
+endif()
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_dir}" COMPONENT development)
 
 # A static library leaves its client libraries to whoever links it, so the consumer must find them too.

@@ -3,7 +3,7 @@
 # | package         | install component | holds                                          |
 # |-----------------|-------------------|------------------------------------------------|
 # | holdfast        | tool              | the tool, its manual page and completions      |
-# | libholdfast0    | runtime           | the shared library                             |
+# | libholdfast0    | runtime           | the shared library and the modules that it loads |
 # | libholdfast-dev | development       | headers, the library's link, CMake, pkg-config |
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME holdfast)

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "redis/statistics.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
@@ -24,22 +24,6 @@ using namespace std::chrono_literals;
 using test::Background;
 using test::eventually;
 using test::RedisServer;
-
-using Counts = std::map<std::string, long>;
-
-/// How often the server has executed each command since the last reset, also inside scripts.
-Counts counts(const RedisServer& server) {
-  Counts counts;
-  std::istringstream lines(server.command({"INFO", "commandstats"}));
-  for (std::string line; std::getline(lines, line);) {
-    const std::string begin = "cmdstat_";
-    const std::size_t colon = line.find(":calls=");
-    if (!line.starts_with(begin) || colon == std::string::npos) continue;
-    counts[line.substr(begin.size(), colon - begin.size())] = std::stol(line.substr(colon + 7));
-  }
-  for (const char* ours : {"config|resetstat", "info", "client|list"}) counts.erase(ours);
-  return counts;
-}
 
 std::vector<std::string> keys(const RedisServer& server) {
   std::istringstream lines(server.command({"KEYS", "*"}));

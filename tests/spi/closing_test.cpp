@@ -44,7 +44,8 @@ TEST_P(Closing, AnswersWhateverIsUnderWay) {
       return !code || code == Errc::closed;
     };
     EXPECT_TRUE(is_fair(acquire) && is_fair(release) && is_fair(renew) && is_fair(downgrade));
-    EXPECT_TRUE(is_fair(list) && is_fair(evict) && is_fair(ask) && is_fair(now));
+    EXPECT_TRUE(is_fair(list) && is_fair(evict) && is_fair(ask));
+    EXPECT_TRUE(is_fair(now) || errc_of(now->result()) == Errc::unsupported) << "some have no clock";
     EXPECT_TRUE(is_fair(read) && is_fair(write) && is_fair(add) && is_fair(watch));
   }
 }

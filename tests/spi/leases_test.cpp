@@ -124,7 +124,7 @@ TEST_P(Leases, AreNotExtendedByAHandOver) {
   client.acquire(3);
   client.release(1);
   ASSERT_EQ(client.look(2).standing, granted);
-  EXPECT_LE(client.list().at(0).holders.at(0).lease_left, 600ms);
+  EXPECT_LE(client.list().at(0).holders.at(0).lease_left, given(600ms));
   EXPECT_TRUE(test::eventually([&] { return client.look(3).standing == granted; }));
   EXPECT_GE(now(), wait.armed_at + wait.lease);
 }

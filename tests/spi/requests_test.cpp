@@ -48,6 +48,11 @@ TEST_P(Requests, ThatAreRepeatedFindTheClaimWhereItStands) {
 
 TEST_P(Requests, ThatAreRepeatedArmTheLeaseAgain) {
   BackendUnderTest client(url());
+  if (GetParam().sessions) {  // which is armed all the time, and has one length
+    EXPECT_GE(client.acquire(1, {.lease = 60s}).lease, 60s);
+    EXPECT_GE(client.acquire(1, {.lease = 60s}).lease, 60s);
+    return;
+  }
   client.acquire(1, {.lease = 60s});
   const spi::Instant before = spi::BootClock::now();
   const ClaimAnswer again = client.acquire(1, {.lease = 120s});
@@ -143,6 +148,14 @@ TEST_P(Requests, ReplaceNothingThatIsNotThere) {
   EXPECT_EQ(client.look(2, "other").standing, granted) << "of another name";
 }
 
+TEST_P(Requests, ForADelayAreRefusedWhereThereIsNone) {
+  BackendUnderTest client(url());
+  EXPECT_EQ(client.traits().lock_delay, GetParam().lock_delay);
+  if (client.traits().lock_delay) return;
+  EXPECT_EQ(errc_of(client.try_acquire(1, {.lock_delay = 1s})), Errc::unsupported);
+  EXPECT_TRUE(client.list().empty());
+}
+
 TEST_P(Requests, ThatMakeNoSenseAreRefused) {
   BackendUnderTest client(url());
   for (const Wish& wish : {Wish{.lease = 0ms}, Wish{.lease = -1ms}, Wish{.mode = permits(0, 3)},
@@ -198,7 +211,7 @@ TEST_P(Requests, MadeTogetherDoNotHideWhoMadeThem) {
 TEST_P(Requests, MadeByTheHundredAreAllAnswered) {
   BackendUnderTest client(url());
   std::vector<Pending<ClaimAnswer>> claims;
-  constexpr int count = 700;
+  const int count = GetParam().crowd;
   for (int claim = 0; claim < count; ++claim) claims.push_back(client.start_acquire(claim));
   for (int claim = 0; claim < count; ++claim) {
     const auto answer = claims[static_cast<std::size_t>(claim)]->result();

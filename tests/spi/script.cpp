@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::uint32_t total = 3;
 
-/// Of the claims of a name, the first third is exclusive, the second shared, and the last one permits.
-Mode mode_of(int claim) {
-  const int slot = claim % Step::claims_per_name;
-  if (slot < 3) return exclusive;
-  if (slot < 6) return shared;
-  return permits(static_cast<std::uint32_t>(slot - 5), total);
-}
-
 class Writer {
  public:
   explicit Writer(std::uint64_t seed) : random_(seed) {}
@@ -105,6 +97,14 @@ std::string mode_text(const Mode& mode) {
 }
 
 }  // namespace
+
+/// Of the claims of a name, the first third is exclusive, the second shared, and the last one permits.
+Mode mode_of(int claim) {
+  const int slot = claim % Step::claims_per_name;
+  if (slot < 3) return exclusive;
+  if (slot < 6) return shared;
+  return permits(static_cast<std::uint32_t>(slot - 5), total);
+}
 
 std::string Step::describe() const {
   const std::string who = "client " + std::to_string(client) + ": ";

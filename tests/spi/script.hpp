@@ -30,6 +30,9 @@ struct Step {
   std::string describe() const;
 };
 
+/// What a claim of a script wants.
+Mode mode_of(int claim);
+
 std::vector<Step> random_script(std::uint64_t seed, std::size_t steps);
 
 }  // namespace holdfast::spi_suite

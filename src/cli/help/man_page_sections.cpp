@@ -26,6 +26,11 @@ constexpr std::array store_forms = {
               {"redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]", "a Redis server, for all hosts that reach it"}},
     StoreForm{"redis", {"rediss://...", "the same inside TLS"}},
     StoreForm{"redis", {"redis+unix:/PATH.sock", "a Redis server of this host"}},
+    StoreForm{"etcd", {"etcd://[USER:PASSWORD@]HOST[:PORT][,HOST...]", "an etcd cluster, for all hosts that reach it"}},
+    StoreForm{"etcd", {"etcds://...", "the same inside TLS"}},
+    StoreForm{
+        "zookeeper",
+        {"zookeeper://[USER:PASSWORD@]HOST[:PORT],...[/CHROOT]", "a ZooKeeper ensemble, for all hosts that reach it"}},
 };
 
 /// Names with blanks between them; the build says which backends it has.

@@ -1,0 +1,90 @@
+#include "backends/etcd/backend.hpp"
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "backends/etcd/address.hpp"
+#include "backends/etcd/administration.hpp"
+#include "backends/etcd/claims.hpp"
+#include "backends/etcd/keys.hpp"
+#include "backends/etcd/leases.hpp"
+#include "backends/etcd/link.hpp"
+#include "backends/etcd/lookout.hpp"
+#include "backends/etcd/registers.hpp"
+#include "backends/etcd/turns.hpp"
+#include "backends/etcd/watches.hpp"
+
+namespace holdfast::etcd {
+namespace {
+
+using spi::Done;
+
+/// One client of one cluster.
+class EtcdBackend final : public spi::Backend {
+ public:
+  EtcdBackend(Address address, const spi::BackendContext& context)
+      : address_(std::move(address)),
+        keys_(address_.prefix),
+        link_(context.loop, address_),
+        watches_(context.loop, link_),
+        turns_(context.loop),
+        leases_(context.loop, link_),
+        lookout_(context, link_, watches_, leases_, keys_),
+        claims_(context.loop, link_, keys_, turns_, leases_, lookout_),
+        registers_(context.loop, link_, keys_, watches_),
+        administration_(context.loop, link_, keys_, turns_) {}
+
+  spi::Claims& claims() override { return claims_; }
+  spi::Registers& registers() override { return registers_; }
+  spi::Administration& administration() override { return administration_; }
+
+  StoreTraits traits() const override {
+    return {.store = "etcd",
+            .lease_scope = StoreTraits::LeaseScope::session,
+            .has_clock = false,
+            .fifo = true,
+            .lock_delay = false,
+            .durable_tokens = true,
+            .shared_between_processes = true,
+            .max_value_bytes = EtcdRegisters::max_value_bytes};
+  }
+
+  void close(Done<> done) override {
+    lookout_.close();
+    claims_.close();
+    watches_.close();
+    const std::vector<std::int64_t> unused = leases_.close();
+    const bool first = !link_.closed();
+    link_.close();  // whoever waits for a call hears of it
+    turns_.close();
+    registers_.close();
+    link_.give_back(first ? unused : std::vector<std::int64_t>(), std::move(done));
+  }
+
+ private:
+  const Address address_;
+  const Keys keys_;
+  Link link_;
+  Watches watches_;
+  Turns turns_;
+  Leases leases_;
+  Lookout lookout_;
+  EtcdClaims claims_;
+  EtcdRegisters registers_;
+  EtcdAdministration administration_;
+};
+
+}  // namespace
+
+const spi::BackendFactory& factory() {
+  static constexpr std::array<std::string_view, 2> schemes = {"etcd", "etcds"};
+  static constexpr auto open = [](const spi::Url& url, const spi::BackendContext& context) {
+    return std::unique_ptr<spi::Backend>(std::make_unique<EtcdBackend>(Address::parse(url), context));
+  };
+  static constexpr spi::BackendFactory factory = {.name = "etcd", .schemes = schemes, .open = open};
+  return factory;
+}
+
+}  // namespace holdfast::etcd

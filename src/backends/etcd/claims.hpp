@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/etcd/keys.hpp"
+#include "backends/etcd/leases.hpp"
+#include "backends/etcd/line.hpp"
+#include "backends/etcd/link.hpp"
+#include "backends/etcd/lookout.hpp"
+#include "backends/etcd/stray_keys.hpp"
+#include "backends/etcd/turns.hpp"
+#include "spi/claims.hpp"
+#include "spi/operation.hpp"
+
+namespace holdfast::etcd {
+
+/// Claims as keys: a claim is a key under a lease, and the line of a name is the order in which its keys were created.
+class EtcdClaims final : public spi::Claims {
+ public:
+  /// REQUIRES: all outlive it.
+  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, Turns& turns, Leases& leases, Lookout& lookout)
+      : loop_(loop),
+        link_(link),
+        keys_(keys),
+        turns_(turns),
+        leases_(leases),
+        lookout_(lookout),
+        stray_keys_(loop, link) {}
+
+  void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
+  void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
+  void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
+  void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
+
+  void close() { stray_keys_.close(); }
+
+ private:
+  /// An acquire under way.
+  struct Wanted;
+  /// One claim of a renewal under way.
+  struct Look;
+
+  spi::Operation<spi::ClaimAnswer> acquiring(Wanted wanted);
+  spi::Operation<spi::ClaimAnswer> joining(const Wanted& wanted);
+  std::optional<spi::Result<spi::ClaimAnswer>> why_not(const Wanted& wanted, const Line& line) const;
+  Transaction join(const Wanted& wanted, const Lease& lease, std::optional<std::int64_t> unless_newer) const;
+  spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
+  static spi::Failure different_total(const Wanted& wanted, std::uint32_t total);
+  spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
+  spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
+
+  spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
+  spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, spi::Instant deadline);
+  spi::Operation<std::vector<spi::ClaimAnswer>> looking(std::vector<Look>& looks, spi::Instant deadline);
+  spi::Operation<spi::Nothing> learning(std::vector<Look>& looks, spi::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> lengthening(const Look& look, spi::Instant deadline);
+  spi::Operation<std::map<std::string, Line>> reading(std::set<std::string> lines, spi::Instant deadline);
+
+  spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Duration patience);
+
+  static spi::Duration patience_for(spi::milliseconds lease);
+  Range whole(const std::string& line) const { return {.key = line, .range_end = Keys::end_of(line)}; }
+
+  spi::Loop& loop_;
+  Link& link_;
+  const Keys& keys_;
+  Turns& turns_;
+  Leases& leases_;
+  Lookout& lookout_;
+  StrayKeys stray_keys_;
+};
+
+}  // namespace holdfast::etcd

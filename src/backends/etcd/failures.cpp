@@ -1,0 +1,134 @@
+#include "backends/etcd/failures.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace holdfast::etcd {
+namespace {
+
+// gRPC's numbers.
+constexpr int cancelled = 1;
+constexpr int unknown = 2;
+constexpr int invalid_argument = 3;
+constexpr int deadline_exceeded = 4;
+constexpr int not_found = 5;
+constexpr int permission_denied = 7;
+constexpr int resource_exhausted = 8;
+constexpr int failed_precondition = 9;
+constexpr int unimplemented = 12;
+constexpr int internal = 13;
+constexpr int unavailable = 14;
+constexpr int unauthenticated = 16;
+
+struct Meaning {
+  std::string_view contains;
+  Errc code;
+  std::string_view advice;
+};
+
+// What etcd says before it has done anything.
+constexpr std::array refusals = {
+    Meaning{"user name is empty", Errc::access_denied,
+            "wants a password; put it into the URL: etcd://user:password@host"},
+    Meaning{"user name not found", Errc::access_denied, "wants a password; put it into the URL: etcd://user:password@host"},
+    Meaning{"authentication failed", Errc::access_denied, "refused the user name or the password of the URL"},
+    Meaning{"authentication is not enabled", Errc::access_denied,
+            "wants no password, but the URL has one; remove it, or enable etcd's authentication"},
+    Meaning{"permission denied", Errc::access_denied,
+            "does not allow its user to do that; docs/backends/etcd.md says what Holdfast needs"},
+    Meaning{"invalid auth token", Errc::access_denied, "does not accept its own token any more"},
+    Meaning{"database space exceeded", Errc::exhausted, "has no space left (its alarm NOSPACE is raised)"},
+    Meaning{"too many requests", Errc::exhausted, "has too many requests under way"},
+    Meaning{"request is too large", Errc::invalid_argument, "takes no request as large as that"},
+    Meaning{"too many operations", Errc::store_failed, "takes fewer operations in a transaction than Holdfast needs"},
+    Meaning{"etcdserver: no leader", Errc::unreachable, "has no leader: most of its servers cannot be reached"},
+    Meaning{"not capable", Errc::unsupported, "is too old; it must be version 3.4 or newer"},
+};
+
+// Why there is no connection, in gRPC's words.
+constexpr std::array no_connections = {
+    Meaning{"certificate verify failed", Errc::access_denied,
+            "has a certificate that cannot be trusted, or is of another host; give the authority that signed it as "
+            "?ca=file"},
+    Meaning{"CERTIFICATE_VERIFY_FAILED", Errc::access_denied,
+            "has a certificate that cannot be trusted, or is of another host; give the authority that signed it as "
+            "?ca=file"},
+    Meaning{"Peer name", Errc::access_denied, "has a certificate of another host"},
+    Meaning{"Hostname Verification", Errc::access_denied, "has a certificate of another host"},
+    Meaning{"alert", Errc::access_denied, "refused the TLS connection; it may want a client's certificate "
+                                          "(?cert=file&key=file)"},
+    Meaning{"wrong version number", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
+    Meaning{"WRONG_VERSION_NUMBER", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
+    Meaning{"Connection refused", Errc::unreachable, "refuses connections: nothing listens there"},
+    Meaning{"DNS resolution failed", Errc::unreachable, "cannot be found: no address is known for that host"},
+    Meaning{"Domain name not found", Errc::unreachable, "cannot be found: no address is known for that host"},
+};
+
+template <std::size_t count>
+const Meaning* find(const std::array<Meaning, count>& meanings, std::string_view message) {
+  for (const Meaning& meaning : meanings) {
+    if (message.find(meaning.contains) != std::string_view::npos) return &meaning;
+  }
+  return nullptr;
+}
+
+std::string shortened(std::string_view message) {
+  constexpr std::size_t longest = 200;
+  return std::string(message.substr(0, longest));
+}
+
+}  // namespace
+
+spi::Failure explain(const CallStatus& status, Effect effect, const Address& address) {
+  if (!status.sent) {
+    if (const Meaning* const why = find(no_connections, status.message)) {
+      return {why->code, address.shown() + " " + std::string(why->advice)};
+    }
+    return {Errc::unreachable, "cannot connect to " + address.shown() +
+                                   (status.message.empty() ? std::string() : ": " + shortened(status.message))};
+  }
+  if (const Meaning* const why = find(refusals, status.message)) {
+    return {why->code, address.shown() + " " + std::string(why->advice)};
+  }
+  const Errc lost = effect == Effect::some ? Errc::in_doubt : Errc::unreachable;
+  switch (status.code) {
+    case cancelled:
+    case deadline_exceeded: return {lost, address.shown() + " did not answer in time"};
+    case unavailable: return {lost, "the connection to " + address.shown() + " was lost: " + shortened(status.message)};
+    case permission_denied:
+    case unauthenticated: return {Errc::access_denied, address.shown() + " refused: " + shortened(status.message)};
+    case resource_exhausted: return {Errc::exhausted, address.shown() + " refused: " + shortened(status.message)};
+    case unimplemented:
+      return {Errc::unsupported, "what answers as " + address.shown() + " does not speak etcd's interface of version 3"};
+    case unknown:
+    case internal:
+      return {lost, address.shown() + " failed: " + shortened(status.message)};
+    default: return {Errc::store_failed, address.shown() + " refused: " + shortened(status.message)};
+  }
+}
+
+spi::Failure explain_login(const CallStatus& status, const Address& address) {
+  return explain(status, Effect::none, address);
+}
+
+bool wants_a_new_token(const CallStatus& status) {
+  return status.code == unauthenticated ||
+         (status.code == invalid_argument && status.message.find("revision in header is old") != std::string::npos);
+}
+
+bool is_lost_lease(const CallStatus& status) {
+  return status.code == not_found && status.message.find("lease not found") != std::string::npos;
+}
+
+bool is_trouble_of_one_server(const CallStatus& status) {
+  return !status.sent || status.code == unavailable || status.code == deadline_exceeded ||
+         (status.code == failed_precondition && status.message.find("leader") != std::string::npos);
+}
+
+spi::Failure not_understood(const Address& address) {
+  return {Errc::store_failed, address.shown() + " gave an answer that makes no sense"};
+}
+
+spi::Failure is_closed() { return {Errc::closed, "the client is closed"}; }
+
+}  // namespace holdfast::etcd

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "backends/etcd/address.hpp"
+#include "backends/etcd/wire.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::etcd {
+
+/// Whether a call may change something: then a lost answer leaves it in doubt.
+enum class Effect { none, some };
+
+/// What a failed call means. Never repeats what was sent.
+spi::Failure explain(const CallStatus& status, Effect effect, const Address& address);
+
+/// What the answer to a login means.
+spi::Failure explain_login(const CallStatus& status, const Address& address);
+
+/// The server does not know our token (any more): log in again, and repeat the call.
+bool wants_a_new_token(const CallStatus& status);
+/// The transaction puts a key under a lease that is gone. Nothing has happened.
+bool is_lost_lease(const CallStatus& status);
+/// Another server may do better.
+bool is_trouble_of_one_server(const CallStatus& status);
+
+spi::Failure not_understood(const Address& address);
+spi::Failure is_closed();
+
+}  // namespace holdfast::etcd

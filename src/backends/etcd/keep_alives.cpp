@@ -1,0 +1,90 @@
+#include "backends/etcd/keep_alives.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "spi/answer_soon.hpp"
+
+namespace holdfast::etcd {
+
+using spi::Failure;
+using spi::Instant;
+
+KeepAlives::KeepAlives(spi::Loop& loop, Link& link) : loop_(loop), link_(link), timer_(loop, [this] { give_up(); }) {
+  link_.listen(*this);
+}
+
+void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<KeptAlive> done) {
+  Wire* const wire = link_.wire();
+  if (wire == nullptr) {
+    Failure failure = link_.closed() ? is_closed()
+                                     : Failure{Errc::unreachable, "there is no connection to " + link_.address().shown()};
+    return spi::answer_soon(loop_, std::move(done), std::move(failure));
+  }
+  if (stream_ == 0) {
+    stream_ = link_.next_number();
+    wire->open(stream_, Stream::keep_alive);
+  }
+  requests_.push_back({lease, loop_.now(), deadline, std::move(done)});
+  wire->keep_alive(stream_, lease);
+  set_timer();
+}
+
+void KeepAlives::kept_alive(std::uint64_t stream, const LeaseReply& lease) {
+  if (stream != stream_ || requests_.empty()) return;
+  Request request = std::move(requests_.front());
+  requests_.pop_front();
+  set_timer();
+  if (request.lease != lease.id) return abandon_stream();  // it does not make sense
+  if (request.done) request.done(KeptAlive{lease.seconds, request.sent});
+}
+
+void KeepAlives::stream_ended(std::uint64_t stream) {
+  if (stream == stream_) abandon_stream();
+}
+
+/// The next request opens another one.
+void KeepAlives::abandon_stream() {
+  if (stream_ == 0) return;
+  if (Wire* const wire = link_.wire()) wire->close(stream_);
+  stream_ = 0;
+  timer_.cancel();
+  auto requests = std::exchange(requests_, {});
+  for (Request& request : requests) {
+    if (!request.done) continue;
+    request.done(Failure{Errc::unreachable, "the connection to " + link_.address().shown() + " was lost"});
+  }
+}
+
+void KeepAlives::give_up() {
+  const Instant now = loop_.now();
+  std::deque<spi::Done<KeptAlive>> too_late;
+  for (Request& request : requests_) {
+    if (request.done && request.deadline <= now) too_late.push_back(std::exchange(request.done, {}));
+  }
+  // It may be stuck for good: whoever comes next has a stream of its own.
+  if (!too_late.empty()) abandon_stream();
+  set_timer();
+  for (auto& done : too_late) {
+    done(Failure{Errc::unreachable, link_.address().shown() + " did not answer in time"});
+  }
+}
+
+void KeepAlives::set_timer() {
+  Instant next = Instant::max();
+  for (const Request& request : requests_) {
+    if (request.done) next = std::min(next, request.deadline);
+  }
+  timer_.set(next);
+}
+
+void KeepAlives::close() {
+  timer_.cancel();
+  stream_ = 0;
+  auto requests = std::exchange(requests_, {});
+  for (Request& request : requests) {
+    if (request.done) request.done(is_closed());
+  }
+}
+
+}  // namespace holdfast::etcd

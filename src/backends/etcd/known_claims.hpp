@@ -1,0 +1,44 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "holdfast/name.hpp"
+#include "spi/claims.hpp"
+#include "spi/instant.hpp"
+
+namespace holdfast::etcd {
+
+/// A claim of this client that the store is known to have.
+struct KnownClaim {
+  bool permits = false;
+  std::string key = {};
+  std::int64_t create_revision = 0;
+  std::int64_t lease = 0;
+  bool granted = false;  ///< and the core knows it
+  spi::Instant since = {};
+
+  // Who tells us of changes.
+  std::uint64_t own_watch = 0;    ///< of the key itself; 0: none
+  std::uint64_t ahead_watch = 0;  ///< of what it waits for
+  std::string ahead = {};         ///< the key, or what the keys begin with
+  std::int64_t ahead_revision = 0;
+
+  bool looking = false;     ///< its line is being read
+  bool look_again = false;  ///< something has happened meanwhile
+  std::int64_t asked_at = 0;        ///< the revision of a wish that it be released
+  spi::Instant asked_since = {};    ///< when we first saw it
+  bool told_of_wish = false;
+};
+
+struct ClaimKey {
+  LockName name;
+  spi::ClaimId id;
+  friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
+};
+
+using KnownClaims = std::map<ClaimKey, KnownClaim>;
+
+}  // namespace holdfast::etcd

@@ -1,0 +1,167 @@
+#include "backends/etcd/leases.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace holdfast::etcd {
+
+using spi::Done;
+using spi::Failure;
+using spi::Instant;
+using spi::milliseconds;
+using spi::Operation;
+using spi::Result;
+
+namespace {
+
+std::int64_t seconds_for(milliseconds length) {
+  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(length).count());
+}
+
+/// A claim that begins under it has most of the lease before it: the core renews after a third.
+bool is_fresh(const Lease& lease, Instant now) { return now - lease.armed <= spi::Duration(lease.length) / 6; }
+
+}  // namespace
+
+LeasePtr Leases::find(std::int64_t lease) const {
+  const auto found = leases_.find(lease);
+  return found == leases_.end() ? nullptr : found->second;
+}
+
+// --- getting one ----------------------------------------------------------------------------------------------------
+
+Operation<LeasePtr> Leases::get(milliseconds length, LeaseKind kind, Instant deadline) {
+  const std::int64_t seconds = seconds_for(length);
+  if (kind == LeaseKind::fixed) {
+    auto own = co_await grant(seconds, false, deadline);
+    co_return own;
+  }
+  if (const auto found = shared_.find(seconds); found != shared_.end() && is_fresh(*found->second, loop_.now())) {
+    co_return found->second;
+  }
+  const auto [waiting, is_first] = freshening_.try_emplace(seconds);
+  if (!is_first) {
+    auto shared = co_await spi::answer_of<LeasePtr>(
+        [&](Done<LeasePtr> done) { freshening_.at(seconds).push_back(std::move(done)); });
+    co_return shared;
+  }
+  auto fresh = co_await freshen(seconds, deadline);
+  auto others = std::move(freshening_.at(seconds));
+  freshening_.erase(seconds);
+  for (Done<LeasePtr>& other : others) other(fresh);
+  co_return fresh;
+}
+
+Operation<LeasePtr> Leases::freshen(std::int64_t seconds, Instant deadline) {
+  if (const auto found = shared_.find(seconds); found != shared_.end()) {
+    const std::int64_t id = found->second->id;
+    auto kept = co_await keep_alive(id, deadline);
+    if (!kept.ok() || kept.value()) co_return kept;
+  }
+  auto granted = co_await grant(seconds, true, deadline);
+  if (granted.ok()) shared_[seconds] = granted.value();
+  co_return granted;
+}
+
+Operation<LeasePtr> Leases::grant(std::int64_t seconds, bool lent, Instant deadline) {
+  const Instant sent = loop_.now();
+  auto reply = co_await spi::answer_of<LeaseReply>(
+      [&](Done<LeaseReply> done) { link_.grant_lease(seconds, deadline, std::move(done)); });
+  if (!reply.ok()) co_return std::move(reply.failure());
+  if (reply.value().seconds < seconds) co_return not_understood(link_.address());
+  auto lease = std::make_shared<Lease>();
+  lease->id = reply.value().id;
+  lease->length = std::chrono::seconds(reply.value().seconds);
+  lease->armed = sent;
+  lease->lent = lent;
+  leases_[lease->id] = lease;
+  co_return lease;
+}
+
+// --- keeping them ---------------------------------------------------------------------------------------------------
+
+Operation<LeasePtr> Leases::keep_alive(std::int64_t lease, Instant deadline) {
+  auto kept = co_await spi::answer_of<KeptAlive>(
+      [&](Done<KeptAlive> done) { keep_alives_.keep_alive(lease, deadline, std::move(done)); });
+  if (!kept.ok()) co_return std::move(kept.failure());
+  if (kept.value().seconds < 1) {
+    is_gone(lease);
+    co_return LeasePtr();
+  }
+  LeasePtr known = find(lease);
+  if (!known) {  // another client's
+    known = std::make_shared<Lease>();
+    known->id = lease;
+  }
+  known->length = std::chrono::seconds(kept.value().seconds);
+  known->armed = std::max(known->armed, kept.value().sent);
+  co_return known;
+}
+
+void Leases::keep_all_alive(const std::vector<std::int64_t>& leases, Instant deadline,
+                            Done<std::map<std::int64_t, LeasePtr>> done) {
+  struct Gathering {
+    std::size_t left = 0;
+    std::map<std::int64_t, LeasePtr> kept;
+    std::optional<Failure> failure;
+    Done<std::map<std::int64_t, LeasePtr>> done;
+  };
+  auto gathering = std::make_shared<Gathering>();
+  gathering->left = leases.size();
+  gathering->done = std::move(done);
+  for (const std::int64_t lease : leases) {
+    keep_alive(lease, deadline).start([gathering, lease](Result<LeasePtr> kept) {
+      if (kept.ok()) {
+        gathering->kept[lease] = kept.value();
+      } else {
+        gathering->failure = kept.failure();
+      }
+      if (--gathering->left > 0) return;
+      if (gathering->failure) return gathering->done(*std::move(gathering->failure));
+      gathering->done(std::move(gathering->kept));
+    });
+  }
+}
+
+// --- what becomes of them -------------------------------------------------------------------------------------------
+
+void Leases::is_used(std::int64_t lease) {
+  if (const LeasePtr found = find(lease)) ++found->claims;
+}
+
+void Leases::is_unused(std::int64_t lease) {
+  const LeasePtr found = find(lease);
+  if (!found) return;
+  if (found->claims > 0) --found->claims;
+  if (found->claims > 0 || found->lent || link_.closed()) return;
+  leases_.erase(lease);
+  link_.revoke_lease(lease, loop_.now() + spi::longest_patience, [](const Result<LeaseReply>&) {});
+}
+
+void Leases::is_gone(std::int64_t lease) {
+  if (const LeasePtr found = find(lease)) found->gone = true;
+  leases_.erase(lease);
+  std::erase_if(shared_, [&](const auto& each) { return each.second->id == lease; });
+}
+
+void Leases::retire(std::int64_t lease) {
+  std::erase_if(shared_, [&](const auto& each) { return each.second->id == lease; });
+  const LeasePtr found = find(lease);
+  if (!found) return;
+  found->lent = false;
+  if (found->claims > 0) return;
+  ++found->claims;
+  is_unused(lease);
+}
+
+std::vector<std::int64_t> Leases::close() {
+  keep_alives_.close();
+  std::vector<std::int64_t> unused;
+  for (const auto& [id, lease] : leases_) {
+    if (lease->claims == 0) unused.push_back(id);
+  }
+  return unused;
+}
+
+}  // namespace holdfast::etcd

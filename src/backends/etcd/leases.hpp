@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backends/etcd/keep_alives.hpp"
+#include "backends/etcd/link.hpp"
+#include "holdfast/options.hpp"
+#include "spi/claims.hpp"
+#include "spi/operation.hpp"
+
+namespace holdfast::etcd {
+
+/// One of etcd's leases: the keys under it end together, unless somebody keeps it alive.
+struct Lease {
+  std::int64_t id = 0;
+  spi::milliseconds length = {};  ///< as granted, in whole seconds
+  /// When the last request that armed it, and was answered, had been sent. Proved by any read or write that is sent
+  /// later and finds a key under this lease.
+  spi::Instant armed = spi::Instant::min();
+  std::size_t claims = 0;  ///< of ours that we know of
+  bool lent = false;       ///< to many claims; else it is of one
+  bool gone = false;
+};
+using LeasePtr = std::shared_ptr<Lease>;
+
+/// The leases of one client: one for each length that is renewed, shared by its claims, and one of its own for each
+/// claim that is not. Nothing keeps them alive but requests about claims: they end by themselves.
+class Leases {
+ public:
+  /// REQUIRES: both outlive it.
+  Leases(spi::Loop& loop, Link& link) : loop_(loop), link_(link), keep_alives_(loop, link) {}
+
+  /// A lease of at least that length to put a claim under, armed a short while ago at most.
+  spi::Operation<LeasePtr> get(spi::milliseconds length, LeaseKind kind, spi::Instant deadline);
+  /// Arms it anew. Empty if it is gone.
+  spi::Operation<LeasePtr> keep_alive(std::int64_t lease, spi::Instant deadline);
+  /// Arms many.
+  void keep_all_alive(const std::vector<std::int64_t>& leases, spi::Instant deadline,
+                      spi::Done<std::map<std::int64_t, LeasePtr>> done);
+
+  /// What we know of it; perhaps nothing.
+  LeasePtr find(std::int64_t lease) const;
+
+  void is_used(std::int64_t lease);
+  /// Gives one back that was of that claim alone.
+  void is_unused(std::int64_t lease);
+  void is_gone(std::int64_t lease);
+  /// No later claim shall share it: a request that nobody knows the end of may put a key under it, and that key must
+  /// not live as long as this client.
+  void retire(std::int64_t lease);
+
+  /// Answers everything. Returns those that no claim needs.
+  std::vector<std::int64_t> close();
+
+ private:
+  spi::Operation<LeasePtr> grant(std::int64_t seconds, bool lent, spi::Instant deadline);
+  spi::Operation<LeasePtr> freshen(std::int64_t seconds, spi::Instant deadline);
+
+  spi::Loop& loop_;
+  Link& link_;
+  KeepAlives keep_alives_;
+  std::map<std::int64_t, LeasePtr> leases_;          ///< by id
+  std::map<std::int64_t, LeasePtr> shared_;          ///< by the seconds that were asked for
+  std::map<std::int64_t, std::vector<spi::Done<LeasePtr>>> freshening_;  ///< who waits for it, by seconds
+};
+
+}  // namespace holdfast::etcd

@@ -1,0 +1,272 @@
+#include "backends/etcd/link.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "backends/etcd/module.hpp"
+#include "spi/answer_soon.hpp"
+
+namespace holdfast::etcd {
+
+using spi::Done;
+using spi::Failure;
+using spi::Result;
+
+namespace {
+
+/// A login is not part of any one request: it may take as long as the most patient.
+constexpr spi::Duration login_patience = spi::longest_patience;
+
+Result<std::string> contents_of(const std::string& file, const std::string& what) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  if (!stream || text.find("-----BEGIN") == std::string::npos) {
+    return Failure{Errc::bad_url,
+                   "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM form"};
+  }
+  return text;
+}
+
+Result<std::optional<WireTls>> tls_of(const Address& address) {
+  if (!address.uses_tls) return std::optional<WireTls>();
+  // gRPC has authorities of its own; those of the system are what people expect.
+  constexpr const char* authorities_of_the_system = "/etc/ssl/certs/ca-certificates.crt";
+  WireTls tls;
+  const bool of_the_system = address.tls.authorities_file.empty();
+  auto authorities = contents_of(of_the_system ? authorities_of_the_system : address.tls.authorities_file,
+                                 "trusted authorities");
+  if (authorities.ok()) {
+    tls.authorities = std::move(authorities.value());
+  } else if (!of_the_system) {
+    return std::move(authorities.failure());
+  }
+  if (!address.tls.certificate_file.empty()) {
+    auto certificate = contents_of(address.tls.certificate_file, "client's certificate");
+    if (!certificate.ok()) return std::move(certificate.failure());
+    auto key = contents_of(address.tls.key_file, "key of the client's certificate");
+    if (!key.ok()) return std::move(key.failure());
+    tls.certificate = std::move(certificate.value());
+    tls.key = std::move(key.value());
+  }
+  return std::optional(std::move(tls));
+}
+
+}  // namespace
+
+Link::Link(spi::Loop& loop, const Address& address) : loop_(loop), address_(address), make_wire_(load_module()) {}
+
+Link::~Link() { *alive_ = false; }
+
+void Link::close() {
+  closed_ = true;
+  auto calls = std::exchange(calls_, {});
+  auto waiting = std::exchange(waiting_for_login_, {});
+  for (auto& [number, call] : calls) call.done(is_closed());
+  for (Call& call : waiting) call.done(is_closed());
+}
+
+void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
+  constexpr spi::Duration patience = std::chrono::milliseconds(250);
+  if (leases.empty() || !wire_ || unusable_) return spi::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
+  auto left = std::make_shared<std::size_t>(leases.size());
+  auto told = std::make_shared<Done<>>(std::move(done));
+  for (const std::int64_t lease : leases) {
+    const std::uint64_t number = next_number();
+    calls_[number] = {.request = RevokeLease{lease}, .done = [left, told](const Result<Reply>&) {
+                        if (--*left == 0) (*told)(spi::Nothing{});
+                      }};
+    wire_->revoke_lease(number, lease, patience);
+  }
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+template <class T>
+void Link::start(Request request, Instant deadline, Done<T> done) {
+  Call call = {.request = std::move(request), .deadline = deadline, .done = {}};
+  call.done = [this, done = std::move(done)](Result<Reply> result) mutable {
+    if (!result.ok()) return done(std::move(result.failure()));
+    T* const reply = std::get_if<T>(&result.value());
+    if (reply == nullptr) return done(not_understood(address_));
+    done(std::move(*reply));
+  };
+  send(std::move(call));
+}
+
+void Link::transact(Transaction transaction, Instant deadline, Done<TransactionReply> done) {
+  start(std::move(transaction), deadline, std::move(done));
+}
+void Link::grant_lease(std::int64_t seconds, Instant deadline, Done<LeaseReply> done) {
+  start(GrantLease{seconds}, deadline, std::move(done));
+}
+void Link::revoke_lease(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
+  start(RevokeLease{lease}, deadline, std::move(done));
+}
+void Link::time_to_live(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
+  start(TimeToLive{lease}, deadline, std::move(done));
+}
+
+bool Link::is_read_only(const Transaction& transaction) {
+  for (const auto* const branch : {&transaction.then, &transaction.otherwise}) {
+    for (const KeyOperation& operation : *branch) {
+      if (!std::holds_alternative<Range>(operation)) return false;
+    }
+  }
+  return true;
+}
+
+Effect Link::effect_of(const Request& request) {
+  if (const auto* const transaction = std::get_if<Transaction>(&request)) {
+    return is_read_only(*transaction) ? Effect::none : Effect::some;
+  }
+  // A lease that nobody knows of ends by itself.
+  return std::holds_alternative<RevokeLease>(request) ? Effect::some : Effect::none;
+}
+
+void Link::fail_soon(Call call, Failure failure) {
+  loop_.defer([call = std::move(call), failure = std::move(failure)]() mutable { call.done(std::move(failure)); });
+}
+
+void Link::send(Call call) {
+  if (closed_) return fail_soon(std::move(call), is_closed());
+  if (!wire_) connect();
+  if (unusable_) return fail_soon(std::move(call), *unusable_);
+  const bool is_login = std::holds_alternative<Login>(call.request);
+  if (!address_.user.empty() && !has_token_ && !is_login) {
+    const Instant deadline = call.deadline;
+    waiting_for_login_.push_back(std::move(call));
+    return log_in(deadline);
+  }
+  if (loop_.now() >= call.deadline) {
+    const CallStatus too_late = {.code = 0, .message = "there was no time left", .sent = false};
+    return fail_soon(std::move(call), explain(too_late, Effect::none, address_));
+  }
+  const std::uint64_t number = next_number();
+  Call& kept = calls_.emplace(number, std::move(call)).first->second;
+  transmit(number, kept);
+}
+
+void Link::transmit(std::uint64_t number, Call& call) {
+  ++call.attempts;
+  call.connection = connection_;
+  const spi::Duration timeout = call.deadline - loop_.now();
+  if (const auto* const transaction = std::get_if<Transaction>(&call.request)) {
+    wire_->call(number, *transaction, timeout);
+  } else if (const auto* const grant = std::get_if<GrantLease>(&call.request)) {
+    wire_->grant_lease(number, grant->seconds, timeout);
+  } else if (const auto* const revoke = std::get_if<RevokeLease>(&call.request)) {
+    wire_->revoke_lease(number, revoke->lease, timeout);
+  } else if (const auto* const ask = std::get_if<TimeToLive>(&call.request)) {
+    wire_->time_to_live(number, ask->lease, timeout);
+  } else {
+    wire_->authenticate(number, address_.user, address_.password, timeout);
+  }
+}
+
+void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
+  auto node = calls_.extract(number);
+  if (node.empty()) return;
+  Call call = std::move(node.mapped());
+  if (status.ok()) heard_ = loop_.now();
+  if (status.ok() || closed_) return call.done(std::move(reply));
+  if (is_trouble_of_one_server(status) && call.connection == connection_) move_on();
+  if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));
+  const bool is_login = std::holds_alternative<Login>(call.request);
+  if (wants_a_new_token(status) && !address_.user.empty() && !is_login && !std::exchange(call.logged_in_again, true)) {
+    has_token_ = false;
+    return send(std::move(call));
+  }
+  if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease is gone"});
+  call.done(explain(status, effect_of(call.request), address_));
+}
+
+Link::Instant Link::deadline_after(Instant began, spi::Duration patience) const {
+  constexpr spi::Duration recently = std::chrono::milliseconds(100);
+  const Instant now = loop_.now();
+  return (heard_ != Instant::min() && now - heard_ < recently ? now : began) + patience;
+}
+
+// --- servers --------------------------------------------------------------------------------------------------------
+
+Wire* Link::wire() {
+  if (closed_) return nullptr;
+  if (!wire_) connect();
+  if (unusable_ || (!address_.user.empty() && !has_token_)) return nullptr;
+  return wire_.get();
+}
+
+void Link::connect() {
+  auto tls = tls_of(address_);
+  if (!wire_) wire_.reset(make_wire_(*this));
+  ++connection_;
+  if (!tls.ok()) {
+    unusable_ = std::move(tls.failure());
+    return;
+  }
+  unusable_.reset();
+  wire_->connect(address_.servers[server_], tls.value());
+}
+
+/// With one server only, gRPC connects again by itself.
+void Link::move_on() {
+  if (address_.servers.size() == 1) return;
+  server_ = (server_ + 1) % address_.servers.size();
+  connect();
+  for (StreamListener* const listener : listeners_) listener->moved();
+}
+
+void Link::log_in(Instant deadline) {
+  if (std::exchange(logging_in_, true)) return;
+  Call call = {.request = Login{}, .deadline = std::max(deadline, loop_.now() + login_patience), .done = {}};
+  call.done = [this](Result<Reply> result) { logged_in(std::move(result)); };
+  send(std::move(call));
+}
+
+void Link::logged_in(Result<Reply> result) {
+  logging_in_ = false;
+  auto waiting = std::exchange(waiting_for_login_, {});
+  if (!result.ok()) {
+    for (Call& call : waiting) call.done(result.failure());
+    return;
+  }
+  if (const auto* const reply = std::get_if<TokenReply>(&result.value())) wire_->use_token(reply->token);
+  has_token_ = true;
+  for (Call& call : waiting) send(std::move(call));
+}
+
+// --- from the wire's thread -----------------------------------------------------------------------------------------
+
+template <class Task>
+void Link::come_back(Task task) {
+  loop_.post([alive = alive_, task = std::move(task)]() mutable {
+    if (*alive) task();
+  });
+}
+
+void Link::replied(std::uint64_t call, CallStatus status, Reply reply) {
+  come_back([this, call, status = std::move(status), reply = std::move(reply)]() mutable {
+    answered(call, status, std::move(reply));
+  });
+}
+
+void Link::kept_alive(std::uint64_t stream, LeaseReply lease) {
+  come_back([this, stream, lease] {
+    for (StreamListener* const listener : listeners_) listener->kept_alive(stream, lease);
+  });
+}
+
+void Link::watched(std::uint64_t stream, WatchReply reply) {
+  come_back([this, stream, reply = std::move(reply)] {
+    for (StreamListener* const listener : listeners_) listener->watched(stream, reply);
+  });
+}
+
+void Link::stream_ended(std::uint64_t stream, CallStatus status) {
+  come_back([this, stream, status = std::move(status)] {
+    if (wants_a_new_token(status)) has_token_ = false;
+    for (StreamListener* const listener : listeners_) listener->stream_ended(stream);
+  });
+}
+
+}  // namespace holdfast::etcd

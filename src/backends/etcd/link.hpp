@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/etcd/address.hpp"
+#include "backends/etcd/failures.hpp"
+#include "backends/etcd/wire.hpp"
+#include "spi/loop.hpp"
+#include "spi/operation.hpp"
+
+namespace holdfast::etcd {
+
+/// What happens on the streams of the wire, under the monitor.
+class StreamListener {
+ public:
+  virtual ~StreamListener() = default;
+  virtual void kept_alive(std::uint64_t stream, const LeaseReply& lease) = 0;
+  virtual void watched(std::uint64_t stream, WatchReply reply) = 0;
+  virtual void stream_ended(std::uint64_t stream) = 0;
+  /// Another server is used from now on: streams must be opened anew.
+  virtual void moved() = 0;
+};
+
+/// Calls to one of a cluster's servers: to another one when that does not do. Logs in when it must. Every call is
+/// answered by its deadline, and never inside the function that makes it.
+class Link final : WireEvents {
+ public:
+  /// Contacts nobody yet. REQUIRES: all outlive it. Throws Error if the module for etcd cannot be loaded.
+  Link(spi::Loop& loop, const Address& address);
+  ~Link() override;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  void listen(StreamListener& listener) { listeners_.push_back(&listener); }
+
+  using Instant = spi::Instant;
+  void transact(Transaction transaction, Instant deadline, spi::Done<TransactionReply> done);
+  void grant_lease(std::int64_t seconds, Instant deadline, spi::Done<LeaseReply> done);
+  void revoke_lease(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
+  void time_to_live(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
+
+  /// When a request has to be answered that had to wait for others of this client: as long as the servers answer, its
+  /// patience begins when its turn has come.
+  Instant deadline_after(Instant began, spi::Duration patience) const;
+
+  /// For the streams. Empty while nothing can be sent.
+  Wire* wire();
+  std::uint64_t next_number() { return ++last_number_; }
+
+  const Address& address() const { return address_; }
+  /// Answers all calls, and takes no more.
+  void close();
+  /// The last words of a closed link: gives leases back, if that can be done soon.
+  void give_back(const std::vector<std::int64_t>& leases, spi::Done<> done);
+  bool closed() const { return closed_; }
+
+ private:
+  struct GrantLease {
+    std::int64_t seconds;
+  };
+  struct RevokeLease {
+    std::int64_t lease;
+  };
+  struct TimeToLive {
+    std::int64_t lease;
+  };
+  struct Login {};
+  using Request = std::variant<Transaction, GrantLease, RevokeLease, TimeToLive, Login>;
+
+  struct Call {
+    Request request;
+    Instant deadline = {};
+    spi::Callback<void(spi::Result<Reply>)> done;
+    std::uint64_t connection = 0;
+    std::size_t attempts = 0;
+    bool logged_in_again = false;
+  };
+
+  template <class T>
+  void start(Request request, Instant deadline, spi::Done<T> done);
+  void send(Call call);
+  void transmit(std::uint64_t number, Call& call);
+  void connect();
+  void move_on();
+  void log_in(Instant deadline);
+  void logged_in(spi::Result<Reply> result);
+  void answered(std::uint64_t number, const CallStatus& status, Reply reply);
+  static Effect effect_of(const Request& request);
+  static bool is_read_only(const Transaction& transaction);
+  void fail_soon(Call call, spi::Failure failure);
+
+  // On the wire's thread.
+  void replied(std::uint64_t call, CallStatus status, Reply reply) override;
+  void kept_alive(std::uint64_t stream, LeaseReply lease) override;
+  void watched(std::uint64_t stream, WatchReply reply) override;
+  void stream_ended(std::uint64_t stream, CallStatus status) override;
+  template <class Task>
+  void come_back(Task task);
+
+  spi::Loop& loop_;
+  const Address& address_;
+  const MakeWire make_wire_;
+  std::vector<StreamListener*> listeners_;
+  std::map<std::uint64_t, Call> calls_;
+  std::vector<Call> waiting_for_login_;
+  std::optional<spi::Failure> unusable_;  ///< why no server can be asked: a file of the URL
+  std::uint64_t last_number_ = 0;
+  std::uint64_t connection_ = 0;
+  std::size_t server_ = 0;
+  Instant heard_ = Instant::min();  ///< when a server answered last
+  bool logging_in_ = false;
+  bool has_token_ = false;
+  bool closed_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< looked at under the monitor only
+  std::unique_ptr<Wire> wire_;                                  ///< the last member: its end ends what its thread does
+};
+
+}  // namespace holdfast::etcd

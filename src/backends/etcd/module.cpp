@@ -1,0 +1,80 @@
+#include "backends/etcd/module.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "backends/etcd/module_directories.hpp"
+#include "holdfast/error.hpp"
+
+namespace holdfast::etcd {
+namespace {
+
+constexpr const char* file_name = "libholdfast-etcd.so";
+
+/// The file of the library, or of the program that it is linked into.
+std::filesystem::path own_file() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&load_module), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code ignored;
+  // For the program itself the loader says what it was called by, which need not be a path.
+  const std::filesystem::path named = std::filesystem::canonical(info.dli_fname, ignored);
+  if (!ignored) return named;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+std::vector<std::string> candidates() {
+  const std::filesystem::path own = own_file();
+  std::vector<std::string> files;
+  // Programs of the build tree find the module that was built with them; elsewhere this is never looked at.
+  const std::filesystem::path build_tree = build_directory;
+  const auto inside = own.lexically_relative(build_tree);
+  if (!inside.empty() && *inside.begin() != "..") files.push_back(build_tree / "modules" / file_name);
+  if (!own.empty()) {
+    files.push_back(own.parent_path() / "holdfast" / file_name);
+    files.push_back(own.parent_path() / file_name);
+  }
+  files.push_back(std::filesystem::path(installed_module_directory) / file_name);
+  files.emplace_back(file_name);
+  return files;
+}
+
+MakeWire load() {
+  std::string tried;
+  for (const std::string& file : candidates()) {
+    const bool is_path = file.find('/') != std::string::npos;
+    std::error_code ignored;
+    tried += tried.empty() ? file : ", " + file;
+    if (is_path && !std::filesystem::exists(file, ignored)) continue;
+    void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (module == nullptr) {
+      if (is_path) throw Error(Errc::unsupported, std::string("the module for etcd cannot be loaded: ") + dlerror());
+      continue;
+    }
+    void* const symbol = dlsym(module, make_wire_symbol);
+    if (symbol == nullptr) {
+      throw Error(Errc::unsupported, "the module for etcd, " + file + ", is of another version of Holdfast");
+    }
+    return reinterpret_cast<MakeWire>(symbol);
+  }
+  throw Error(Errc::unsupported, "the module for etcd is not installed; it was looked for as " + tried);
+}
+
+}  // namespace
+
+MakeWire load_module() {
+  static std::atomic<pid_t> used_by = 0;
+  static const MakeWire make_wire = load();
+  pid_t user = 0;
+  if (!used_by.compare_exchange_strong(user, getpid()) && user != getpid()) {
+    throw Error(Errc::unsupported,
+                "a forked child cannot use etcd if its parent has: gRPC's threads are gone; start a program instead");
+  }
+  return make_wire;
+}
+
+}  // namespace holdfast::etcd

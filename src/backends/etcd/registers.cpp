@@ -1,0 +1,154 @@
+#include "backends/etcd/registers.hpp"
+
+#include <utility>
+
+#include "spi/answer_soon.hpp"
+#include "spi/rules.hpp"
+
+namespace holdfast::etcd {
+
+using spi::Done;
+using spi::Instant;
+using spi::Operation;
+using spi::Result;
+using spi::Versioned;
+
+namespace {
+
+Versioned versioned_from(std::vector<KeyValue>& found) {
+  if (found.empty()) return {};
+  return {std::move(found.front().value), static_cast<std::uint64_t>(found.front().version)};
+}
+
+}  // namespace
+
+EtcdRegisters::EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watches& watches)
+    : loop_(loop),
+      link_(link),
+      keys_(keys),
+      watches_of_keys_(watches),
+      turns_(loop),
+      watches_(loop, [this](const LockName& name) { stop_watching(name); }) {}
+
+// --- reading and writing --------------------------------------------------------------------------------------------
+
+void EtcdRegisters::read(const LockName& name, Done<Versioned> done) { reading(name).start(std::move(done)); }
+
+Operation<Versioned> EtcdRegisters::reading(LockName name) {
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
+  Transaction read;
+  read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
+  auto reply = co_await spi::answer_of<TransactionReply>([&](Done<TransactionReply> done) {
+    link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
+  });
+  if (!reply.ok()) co_return std::move(reply.failure());
+  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
+  co_return versioned_from(reply.value().outcomes[0].found);
+}
+
+void EtcdRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
+  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) {
+    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  }
+  writing(name, expected, std::move(value)).start(std::move(done));
+}
+
+Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing(LockName name, std::uint64_t expected, std::string value) {
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
+  auto answer = co_await writing_now(name, expected, std::move(value), loop_.now() + spi::longest_patience);
+  co_return answer;
+}
+
+Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName& name, std::uint64_t expected,
+                                                                 std::string value, Instant deadline) {
+  const std::string key = keys_.register_of(name.text());
+  Transaction write;
+  write.when.push_back(
+      {.key = key, .what = Compare::What::version, .number = static_cast<std::int64_t>(expected)});
+  write.then.emplace_back(Put{.key = key, .value = value});
+  write.otherwise.emplace_back(Range{.key = key});
+  auto reply = co_await spi::answer_of<TransactionReply>(
+      [&](Done<TransactionReply> done) { link_.transact(std::move(write), deadline, std::move(done)); });
+  if (!reply.ok()) co_return std::move(reply.failure());
+  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
+  WriteAnswer answer;
+  answer.written = reply.value().succeeded;
+  answer.now = answer.written ? Versioned{std::move(value), expected + 1}
+                              : versioned_from(reply.value().outcomes[0].found);
+  co_return answer;
+}
+
+void EtcdRegisters::add(const LockName& name, std::int64_t amount, Done<std::int64_t> done) {
+  adding(name, amount).start(std::move(done));
+}
+
+/// etcd cannot add: it is read, and written if nobody has written in between.
+Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount) {
+  const Turns::Ticket turn = turns_.join(name.text());
+  co_await turn;
+  const Instant deadline = loop_.now() + spi::longest_patience;
+  Transaction read;
+  read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
+  auto reply = co_await spi::answer_of<TransactionReply>(
+      [&](Done<TransactionReply> done) { link_.transact(std::move(read), deadline, std::move(done)); });
+  if (!reply.ok()) co_return std::move(reply.failure());
+  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
+  Versioned now = versioned_from(reply.value().outcomes[0].found);
+  for (;;) {
+    auto sum = spi::sum_of(now, amount);
+    if (!sum.ok()) co_return std::move(sum.failure());
+    auto written = co_await writing_now(name, now.version, std::to_string(sum.value()), deadline);
+    if (!written.ok()) co_return std::move(written.failure());
+    if (written.value().written) co_return sum.value();
+    now = std::move(written.value().now);
+  }
+}
+
+// --- watching -------------------------------------------------------------------------------------------------------
+
+void EtcdRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
+  if (closed_) return spi::answer_soon(loop_, std::move(done), is_closed());
+  watches_.add(name, std::move(done));
+  const auto [at, is_new] = watched_.try_emplace(name);
+  Watched& watched = at->second;
+  watched.told = false;
+  if (watched.begun) return compare(name, seen);
+  // Once it is there, it is compared whether it comes too late: so no change falls in between.
+  watched.unsure.insert(seen);
+  if (!is_new) return;
+  watched.watch = watches_of_keys_.watch(keys_.register_of(name.text()), {},
+                                         [this, name](Watches::What what) { happened(name, what); });
+}
+
+void EtcdRegisters::happened(const LockName& name, Watches::What what) {
+  const auto found = watched_.find(name);
+  if (found == watched_.end()) return;
+  if (what == Watches::What::begun && !std::exchange(found->second.begun, true)) {
+    for (const std::uint64_t seen : std::exchange(found->second.unsure, {})) compare(name, seen);
+    return;
+  }
+  // A change; or it had to begin again, and a change may have been missed.
+  if (std::exchange(found->second.told, true)) return stop_watching(name);
+  watches_.changed(name);
+}
+
+void EtcdRegisters::compare(const LockName& name, std::uint64_t seen) {
+  read(name, [this, name, seen](const Result<Versioned>& now) {
+    if (!closed_ && now.ok() && now.value().version != seen) watches_.changed(name);
+  });
+}
+
+void EtcdRegisters::stop_watching(const LockName& name) {
+  auto node = watched_.extract(name);
+  if (!node.empty()) watches_of_keys_.unwatch(node.mapped().watch);
+}
+
+void EtcdRegisters::close() {
+  closed_ = true;
+  turns_.close();
+  watches_.close(is_closed());
+}
+
+}  // namespace holdfast::etcd

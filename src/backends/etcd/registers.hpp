@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "backends/etcd/keys.hpp"
+#include "backends/etcd/link.hpp"
+#include "backends/etcd/turns.hpp"
+#include "backends/etcd/watches.hpp"
+#include "spi/operation.hpp"
+#include "spi/register_watches.hpp"
+#include "spi/registers.hpp"
+
+namespace holdfast::etcd {
+
+/// Registers as keys of their own, without a lease. The version is the one that etcd counts for each key.
+class EtcdRegisters final : public spi::Registers {
+ public:
+  /// A server takes requests of 1.5 MiB unless it is set otherwise.
+  static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;
+
+  /// REQUIRES: all outlive it.
+  EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watches& watches);
+
+  void read(const LockName& name, spi::Done<spi::Versioned> done) override;
+  void write_if(const LockName& name, std::uint64_t expected, std::string value, spi::Done<WriteAnswer> done) override;
+  void add(const LockName& name, std::int64_t amount, spi::Done<std::int64_t> done) override;
+  void watch(const LockName& name, std::uint64_t seen, spi::Done<> done) override;
+
+  void close();
+
+ private:
+  spi::Operation<spi::Versioned> reading(LockName name);
+  spi::Operation<WriteAnswer> writing(LockName name, std::uint64_t expected, std::string value);
+  spi::Operation<WriteAnswer> writing_now(const LockName& name, std::uint64_t expected, std::string value,
+                                          spi::Instant deadline);
+  spi::Operation<std::int64_t> adding(LockName name, std::int64_t amount);
+  void happened(const LockName& name, Watches::What what);
+  void compare(const LockName& name, std::uint64_t seen);
+  void stop_watching(const LockName& name);
+
+  spi::Loop& loop_;
+  Link& link_;
+  const Keys& keys_;
+  Watches& watches_of_keys_;
+  Turns turns_;
+
+  struct Watched {
+    std::uint64_t watch = 0;
+    bool begun = false;
+    bool told = false;                ///< of a change, and nobody has come since
+    std::set<std::uint64_t> unsure = {};  ///< versions that were seen before it began
+  };
+  std::map<LockName, Watched> watched_;
+  spi::RegisterWatches watches_;
+  bool closed_ = false;
+};
+
+}  // namespace holdfast::etcd

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/server_process.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::test {
+
+/// etcd on free ports of 127.0.0.1: one server, or a cluster. It keeps its data across a restart. Throws, with the
+/// server's log, if it does not start.
+class EtcdServer {
+ public:
+  struct Options {
+    int servers = 1;
+    std::vector<std::string> arguments = {};  ///< of the program, as etcd takes them
+    bool tls = false;                         ///< the arguments name the files
+    /// With which command() enters, as etcdctl takes them.
+    std::vector<std::string> client_arguments = {};
+  };
+
+  EtcdServer() : EtcdServer(Options{}) {}
+  explicit EtcdServer(Options options);
+
+  const std::string& port(std::size_t server = 0) const { return members_[server].port; }
+  /// Of all servers.
+  std::string url() const;
+  std::string hosts() const;
+  std::size_t size() const { return members_.size(); }
+  pid_t pid(std::size_t server = 0) const { return members_[server].process->pid(); }
+
+  void stop();
+  void start();
+  void pause();
+  void resume();
+  void stop(std::size_t server) { members_[server].process.reset(); }
+  void kill(std::size_t server) { members_[server].process->kill(); }
+  void start(std::size_t server);
+  void pause(std::size_t server) { members_[server].process->pause(); }
+  void resume(std::size_t server) { members_[server].process->resume(); }
+
+  /// What etcdctl prints, errors included, when it is called with these arguments.
+  std::string command(const std::vector<std::string>& arguments) const;
+  /// The newest revision.
+  long long revision() const;
+
+ private:
+  struct Member {
+    std::string name;
+    std::string port;
+    std::string peer_port;
+    std::unique_ptr<TemporaryDirectory> directory;
+    std::unique_ptr<ServerProcess> process;
+  };
+
+  void choose_ports();
+  bool is_ready() const;
+  std::unique_ptr<ServerProcess> launch(const Member& member, bool anew) const;
+
+  const Options options_;
+  std::vector<Member> members_;
+};
+
+}  // namespace holdfast::test
