@@ -49,6 +49,7 @@ class EtcdUsers : public testing::Test {
              {"auth", "enable"}}) {
       server_.command(command);
     }
+    server_.enter_as("root:" + std::string(secret));
   }
 
   std::string url(const std::string& user, const std::string& password) const {

@@ -1,9 +1,11 @@
 #include "backends/etcd/wire/grpc_wire.hpp"
 
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <pthread.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "backends/etcd/wire/messages.hpp"
@@ -58,6 +60,9 @@ std::shared_ptr<grpc::ChannelCredentials> credentials_for(const std::optional<Wi
 }  // namespace
 
 GrpcWire::GrpcWire(WireEvents& events) : events_(events) {
+  // A library writes nothing to the terminal; what went wrong is in the answers. Who wants to see it says so to gRPC.
+  constexpr int nothing = GPR_LOG_SEVERITY_ERROR + 1;
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_verbosity(static_cast<gpr_log_severity>(nothing));
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { serve(); });
 }
