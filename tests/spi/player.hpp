@@ -37,9 +37,9 @@ class Player {
   std::vector<std::unique_ptr<BackendUnderTest>> clients_;
   /// Of the grants of each name's lock, and of its semaphore.
   std::map<std::pair<std::string, bool>, std::set<std::uint64_t>> numbers_;
-  std::map<int, std::uint64_t> at_least_;                   ///< what waiting claims were told of their number
-  std::map<int, std::string> owners_;                       ///< the identities of those who claimed
-  std::set<int> told_to_wait_;                              ///< by their last answers
+  std::map<int, std::uint64_t> at_least_;  ///< what waiting claims were told of their number
+  std::map<int, std::string> owners_;      ///< the identities of those who claimed
+  std::set<int> told_to_wait_;             ///< by their last answers
   std::multiset<int> to_be_told_;
 };
 

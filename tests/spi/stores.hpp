@@ -20,9 +20,9 @@ struct FreshStore {
 struct StoreKind {
   std::string scheme = {};  ///< also part of the names of the tests
   FreshStore (*make)() = nullptr;
-  bool notices_deaths = false;        ///< of clients, before their leases end
+  bool notices_deaths = false;  ///< of clients, before their leases end
   bool lock_delay = true;
-  int steps = 6000;  ///< that a long script may have
+  int steps = 6000;                   ///< that a long script may have
   milliseconds shortest_lease = 1ms;  ///< shorter ones are given this length, others whole multiples of it
 };
 

@@ -150,9 +150,8 @@ void GrpcWire::grant_lease(std::uint64_t call, std::int64_t seconds, Timeout tim
   api::LeaseGrantRequest request;
   request.set_ttl(seconds);
   start_call<api::LeaseGrantRequest, api::LeaseGrantResponse>(
-      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout, [](const api::LeaseGrantResponse& response) {
-        return LeaseReply{response.id(), response.ttl()};
-      });
+      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout,
+      [](const api::LeaseGrantResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
 }
 
 void GrpcWire::revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) {
@@ -167,13 +166,11 @@ void GrpcWire::time_to_live(std::uint64_t call, std::int64_t lease, Timeout time
   api::LeaseTimeToLiveRequest request;
   request.set_id(lease);
   start_call<api::LeaseTimeToLiveRequest, api::LeaseTimeToLiveResponse>(
-      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout, [](const api::LeaseTimeToLiveResponse& response) {
-        return LeaseReply{response.id(), response.ttl()};
-      });
+      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout,
+      [](const api::LeaseTimeToLiveResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
 }
 
-void GrpcWire::authenticate(std::uint64_t call, const std::string& user, const std::string& password,
-                            Timeout timeout) {
+void GrpcWire::authenticate(std::uint64_t call, const std::string& user, const std::string& password, Timeout timeout) {
   api::AuthenticateRequest request;
   request.set_name(user);
   request.set_password(password);
