@@ -176,9 +176,8 @@ TEST(EtcdDisturbances, WithoutAMajorityHoldersAreLostInTime) {
   cluster.kill(1);
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
   cluster.start(0);
-  EXPECT_TRUE(eventually([&] {
-    return !test::error_of([&] { EXPECT_TRUE(Mutex(client, "name").try_acquire_for(test::patience)); });
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return !test::error_of([&] { EXPECT_TRUE(Mutex(client, "name").try_acquire_for(test::patience)); }); }));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // What is said when something is wrong with the servers, the URL or the permissions; and never a password.
 
+#include "support/errors.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,7 +10,6 @@
 
 #include "holdfast/holdfast.hpp"
 #include "redis/fake_server.hpp"
-#include "support/errors.hpp"
 #include "support/etcd_server.hpp"
 #include "support/eventually.hpp"
 
@@ -49,6 +50,7 @@ class EtcdUsers : public testing::Test {
              {"auth", "enable"}}) {
       server_.command(command);
     }
+    server_.enter_as("root:" + std::string(secret));
   }
 
   std::string url(const std::string& user, const std::string& password) const {
@@ -112,7 +114,8 @@ TEST_F(EtcdUsers, LogInAgainWhenTheirTokenIsForgotten) {
 
 TEST(EtcdErrors, SayThatThereIsNoUser) {
   const EtcdServer server;
-  expect_complaint("etcd://app:" + std::string(secret) + "@" + server.hosts(), Errc::access_denied, "wants no password");
+  expect_complaint("etcd://app:" + std::string(secret) + "@" + server.hosts(), Errc::access_denied,
+                   "wants no password");
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ TEST_F(EtcdTls, TrustsNoCertificateOfThePast) {
 
 TEST_F(EtcdTls, ShowsItsCertificateIfTheServerWantsOne) {
   const EtcdServer server = start("server", true);
-  EXPECT_FALSE(complaint_at(url(server, "&cert=" + certificates_.certificate_of("client") +
-                                            "&key=" + certificates_.key_of("client"))));
+  EXPECT_FALSE(complaint_at(
+      url(server, "&cert=" + certificates_.certificate_of("client") + "&key=" + certificates_.key_of("client"))));
   const auto refused = complaint_at(url(server));
   ASSERT_TRUE(refused);
   EXPECT_TRUE(refused->errc() == Errc::access_denied || refused->errc() == Errc::unreachable) << refused->what();

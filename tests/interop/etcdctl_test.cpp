@@ -1,4 +1,5 @@
-// Our locks and those of `etcdctl lock` stand in one line. (Go's concurrency.Mutex, of which etcdctl is made, is the same.)
+// Our locks and those of `etcdctl lock` stand in one line. (Go's concurrency.Mutex, of which etcdctl is made, is the
+// same.)
 
 #include <gtest/gtest.h>
 

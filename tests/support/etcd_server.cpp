@@ -72,34 +72,13 @@ std::unique_ptr<ServerProcess> EtcdServer::launch(const Member& member, bool ane
   for (const Member& each : members_) {
     cluster += (cluster.empty() ? "" : ",") + each.name + "=http://127.0.0.1:" + each.peer_port;
   }
-  std::vector<std::string> arguments = {"etcd",
-                                        "--name",
-                                        member.name,
-                                        "--data-dir",
-                                        (member.directory->path() / "data").string(),
-                                        "--listen-client-urls",
-                                        client,
-                                        "--advertise-client-urls",
-                                        client,
-                                        "--listen-peer-urls",
-                                        "http://127.0.0.1:" + member.peer_port,
-                                        "--initial-advertise-peer-urls",
-                                        "http://127.0.0.1:" + member.peer_port,
-                                        "--initial-cluster",
-                                        cluster,
-                                        "--initial-cluster-token",
-                                        members_[0].name,
-                                        "--initial-cluster-state",
-                                        anew ? "new" : "existing",
-                                        // Short, so that leases of one second can be granted.
-                                        "--heartbeat-interval",
-                                        "50",
-                                        "--election-timeout",
-                                        "500",
-                                        "--logger",
-                                        "zap",
-                                        "--log-level",
-                                        "warn"};
+  std::vector<std::string> arguments = {
+      "etcd", "--name", member.name, "--data-dir", (member.directory->path() / "data").string(), "--listen-client-urls",
+      client, "--advertise-client-urls", client, "--listen-peer-urls", "http://127.0.0.1:" + member.peer_port,
+      "--initial-advertise-peer-urls", "http://127.0.0.1:" + member.peer_port, "--initial-cluster", cluster,
+      "--initial-cluster-token", members_[0].name, "--initial-cluster-state", anew ? "new" : "existing",
+      // Short, so that leases of one second can be granted.
+      "--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "warn"};
   arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
   return std::make_unique<ServerProcess>(arguments, member.directory->path());
 }
@@ -121,9 +100,7 @@ void EtcdServer::start() {
 void EtcdServer::start(std::size_t server) {
   members_[server].process = launch(members_[server], false);
   const std::string endpoint = "--endpoints=127.0.0.1:" + members_[server].port;
-  if (!eventually([&] {
-        return command({endpoint, "endpoint", "health"}).find("is healthy") != std::string::npos;
-      })) {
+  if (!eventually([&] { return command({endpoint, "endpoint", "health"}).find("is healthy") != std::string::npos; })) {
     throw std::runtime_error("etcd does not start again");
   }
 }

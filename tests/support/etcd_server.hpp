@@ -41,6 +41,8 @@ class EtcdServer {
   void pause(std::size_t server) { members_[server].process->pause(); }
   void resume(std::size_t server) { members_[server].process->resume(); }
 
+  /// From now on command() enters as "user:password".
+  void enter_as(const std::string& credentials) { options_.client_arguments.push_back("--user=" + credentials); }
   /// What etcdctl prints, errors included, when it is called with these arguments.
   std::string command(const std::vector<std::string>& arguments) const;
   /// The newest revision.
@@ -59,7 +61,7 @@ class EtcdServer {
   bool is_ready() const;
   std::unique_ptr<ServerProcess> launch(const Member& member, bool anew) const;
 
-  const Options options_;
+  Options options_;
   std::vector<Member> members_;
 };
 

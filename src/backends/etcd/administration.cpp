@@ -170,8 +170,8 @@ void EtcdAdministration::now(Done<std::chrono::system_clock::time_point> done) {
 
 // --- changing -------------------------------------------------------------------------------------------------------
 
-Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::string unless_joined,
-                                             std::int64_t since, Instant until) {
+Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::string unless_joined, std::int64_t since,
+                                             Instant until) {
   for (std::size_t begin = 0; begin < changes.size(); begin += most_operations) {
     const std::size_t end = std::min(changes.size(), begin + most_operations);
     Transaction transaction;

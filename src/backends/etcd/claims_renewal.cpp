@@ -78,8 +78,8 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
     std::map<std::int64_t, LeasePtr> kept;
     if (!to_keep.empty()) {
       const std::vector<std::int64_t> leases(to_keep.begin(), to_keep.end());
-      auto reply = co_await spi::answer_of<std::map<std::int64_t, LeasePtr>>(
-          [&](Done<std::map<std::int64_t, LeasePtr>> done) {
+      auto reply =
+          co_await spi::answer_of<std::map<std::int64_t, LeasePtr>>([&](Done<std::map<std::int64_t, LeasePtr>> done) {
             leases_.keep_all_alive(leases, deadline, std::move(done));
           });
       if (!reply.ok()) co_return std::move(reply.failure());

@@ -30,7 +30,8 @@ struct Meaning {
 constexpr std::array refusals = {
     Meaning{"user name is empty", Errc::access_denied,
             "wants a password; put it into the URL: etcd://user:password@host"},
-    Meaning{"user name not found", Errc::access_denied, "wants a password; put it into the URL: etcd://user:password@host"},
+    Meaning{"user name not found", Errc::access_denied,
+            "wants a password; put it into the URL: etcd://user:password@host"},
     Meaning{"authentication failed", Errc::access_denied, "refused the user name or the password of the URL"},
     Meaning{"authentication is not enabled", Errc::access_denied,
             "wants no password, but the URL has one; remove it, or enable etcd's authentication"},
@@ -55,8 +56,9 @@ constexpr std::array no_connections = {
             "?ca=file"},
     Meaning{"Peer name", Errc::access_denied, "has a certificate of another host"},
     Meaning{"Hostname Verification", Errc::access_denied, "has a certificate of another host"},
-    Meaning{"alert", Errc::access_denied, "refused the TLS connection; it may want a client's certificate "
-                                          "(?cert=file&key=file)"},
+    Meaning{"alert", Errc::access_denied,
+            "refused the TLS connection; it may want a client's certificate "
+            "(?cert=file&key=file)"},
     Meaning{"wrong version number", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
     Meaning{"WRONG_VERSION_NUMBER", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
     Meaning{"Connection refused", Errc::unreachable, "refuses connections: nothing listens there"},
@@ -99,10 +101,10 @@ spi::Failure explain(const CallStatus& status, Effect effect, const Address& add
     case unauthenticated: return {Errc::access_denied, address.shown() + " refused: " + shortened(status.message)};
     case resource_exhausted: return {Errc::exhausted, address.shown() + " refused: " + shortened(status.message)};
     case unimplemented:
-      return {Errc::unsupported, "what answers as " + address.shown() + " does not speak etcd's interface of version 3"};
+      return {Errc::unsupported,
+              "what answers as " + address.shown() + " does not speak etcd's interface of version 3"};
     case unknown:
-    case internal:
-      return {lost, address.shown() + " failed: " + shortened(status.message)};
+    case internal: return {lost, address.shown() + " failed: " + shortened(status.message)};
     default: return {Errc::store_failed, address.shown() + " refused: " + shortened(status.message)};
   }
 }

@@ -17,8 +17,9 @@ KeepAlives::KeepAlives(spi::Loop& loop, Link& link) : loop_(loop), link_(link), 
 void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<KeptAlive> done) {
   Wire* const wire = link_.wire();
   if (wire == nullptr) {
-    Failure failure = link_.closed() ? is_closed()
-                                     : Failure{Errc::unreachable, "there is no connection to " + link_.address().shown()};
+    Failure failure = link_.closed()
+                          ? is_closed()
+                          : Failure{Errc::unreachable, "there is no connection to " + link_.address().shown()};
     return spi::answer_soon(loop_, std::move(done), std::move(failure));
   }
   if (stream_ == 0) {

@@ -26,10 +26,10 @@ struct KnownClaim {
   std::string ahead = {};         ///< the key, or what the keys begin with
   std::int64_t ahead_revision = 0;
 
-  bool looking = false;     ///< its line is being read
-  bool look_again = false;  ///< something has happened meanwhile
-  std::int64_t asked_at = 0;        ///< the revision of a wish that it be released
-  spi::Instant asked_since = {};    ///< when we first saw it
+  bool looking = false;           ///< its line is being read
+  bool look_again = false;        ///< something has happened meanwhile
+  std::int64_t asked_at = 0;      ///< the revision of a wish that it be released
+  spi::Instant asked_since = {};  ///< when we first saw it
   bool told_of_wish = false;
 };
 

@@ -62,8 +62,8 @@ class Leases {
   spi::Loop& loop_;
   Link& link_;
   KeepAlives keep_alives_;
-  std::map<std::int64_t, LeasePtr> leases_;          ///< by id
-  std::map<std::int64_t, LeasePtr> shared_;          ///< by the seconds that were asked for
+  std::map<std::int64_t, LeasePtr> leases_;                              ///< by id
+  std::map<std::int64_t, LeasePtr> shared_;                              ///< by the seconds that were asked for
   std::map<std::int64_t, std::vector<spi::Done<LeasePtr>>> freshening_;  ///< who waits for it, by seconds
 };
 

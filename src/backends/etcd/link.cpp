@@ -34,8 +34,8 @@ Result<std::optional<WireTls>> tls_of(const Address& address) {
   constexpr const char* authorities_of_the_system = "/etc/ssl/certs/ca-certificates.crt";
   WireTls tls;
   const bool of_the_system = address.tls.authorities_file.empty();
-  auto authorities = contents_of(of_the_system ? authorities_of_the_system : address.tls.authorities_file,
-                                 "trusted authorities");
+  auto authorities =
+      contents_of(of_the_system ? authorities_of_the_system : address.tls.authorities_file, "trusted authorities");
   if (authorities.ok()) {
     tls.authorities = std::move(authorities.value());
   } else if (!of_the_system) {
@@ -68,7 +68,8 @@ void Link::close() {
 
 void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
   constexpr spi::Duration patience = std::chrono::milliseconds(250);
-  if (leases.empty() || !wire_ || unusable_) return spi::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
+  if (leases.empty() || !wire_ || unusable_)
+    return spi::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
   auto left = std::make_shared<std::size_t>(leases.size());
   auto told = std::make_shared<Done<>>(std::move(done));
   for (const std::int64_t lease : leases) {

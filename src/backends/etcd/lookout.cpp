@@ -121,7 +121,8 @@ void Lookout::wait_for(const ClaimKey& claim, KnownClaim& known, const Line& lin
   std::string range_end = one ? std::string() : Keys::end_of(ahead);
   known.ahead = ahead;
   known.ahead_revision = revision;
-  known.ahead_watch = watches_.watch(std::move(ahead), std::move(range_end), [this, claim](Watches::What) { look(claim); });
+  known.ahead_watch =
+      watches_.watch(std::move(ahead), std::move(range_end), [this, claim](Watches::What) { look(claim); });
 }
 
 void Lookout::stop_waiting(KnownClaim& known) {

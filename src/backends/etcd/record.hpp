@@ -14,7 +14,7 @@ namespace holdfast::etcd {
 /// What a claim's key holds: who claims what and why. Other clients of etcd leave it empty.
 struct Record {
   spi::Mode mode = {};
-  bool keeps = false;           ///< permits that were granted before the total was lowered
+  bool keeps = false;            ///< permits that were granted before the total was lowered
   spi::milliseconds lease = {};  ///< as the store gave it
   std::chrono::system_clock::time_point since = {};
   ClientIdentity client = {};

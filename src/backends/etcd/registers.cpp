@@ -65,8 +65,7 @@ Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName&
                                                                  std::string value, Instant deadline) {
   const std::string key = keys_.register_of(name.text());
   Transaction write;
-  write.when.push_back(
-      {.key = key, .what = Compare::What::version, .number = static_cast<std::int64_t>(expected)});
+  write.when.push_back({.key = key, .what = Compare::What::version, .number = static_cast<std::int64_t>(expected)});
   write.then.emplace_back(Put{.key = key, .value = value});
   write.otherwise.emplace_back(Range{.key = key});
   auto reply = co_await spi::answer_of<TransactionReply>(
@@ -75,8 +74,8 @@ Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName&
   if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
   WriteAnswer answer;
   answer.written = reply.value().succeeded;
-  answer.now = answer.written ? Versioned{std::move(value), expected + 1}
-                              : versioned_from(reply.value().outcomes[0].found);
+  answer.now =
+      answer.written ? Versioned{std::move(value), expected + 1} : versioned_from(reply.value().outcomes[0].found);
   co_return answer;
 }
 

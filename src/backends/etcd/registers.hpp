@@ -49,7 +49,7 @@ class EtcdRegisters final : public spi::Registers {
   struct Watched {
     std::uint64_t watch = 0;
     bool begun = false;
-    bool told = false;                ///< of a change, and nobody has come since
+    bool told = false;                    ///< of a change, and nobody has come since
     std::set<std::uint64_t> unsure = {};  ///< versions that were seen before it began
   };
   std::map<LockName, Watched> watched_;

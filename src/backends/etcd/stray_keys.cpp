@@ -43,7 +43,8 @@ void StrayKeys::sweep() {
       stray.due = now + sweeps_after[static_cast<std::size_t>(stray.sweeps)];
     }
   }
-  std::erase_if(strays_, [](const Stray& stray) { return static_cast<std::size_t>(stray.sweeps) >= sweeps_after.size(); });
+  std::erase_if(strays_,
+                [](const Stray& stray) { return static_cast<std::size_t>(stray.sweeps) >= sweeps_after.size(); });
   set_timer();
 }
 

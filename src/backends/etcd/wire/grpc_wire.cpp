@@ -1,9 +1,11 @@
 #include "backends/etcd/wire/grpc_wire.hpp"
 
 #include <grpc/grpc.h>
+#include <grpc/support/log.h>
 #include <pthread.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "backends/etcd/wire/messages.hpp"
@@ -58,6 +60,9 @@ std::shared_ptr<grpc::ChannelCredentials> credentials_for(const std::optional<Wi
 }  // namespace
 
 GrpcWire::GrpcWire(WireEvents& events) : events_(events) {
+  // A library writes nothing to the terminal; what went wrong is in the answers. Who wants to see it says so to gRPC.
+  constexpr int nothing = GPR_LOG_SEVERITY_ERROR + 1;
+  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_verbosity(static_cast<gpr_log_severity>(nothing));
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { serve(); });
 }
@@ -145,9 +150,8 @@ void GrpcWire::grant_lease(std::uint64_t call, std::int64_t seconds, Timeout tim
   api::LeaseGrantRequest request;
   request.set_ttl(seconds);
   start_call<api::LeaseGrantRequest, api::LeaseGrantResponse>(
-      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout, [](const api::LeaseGrantResponse& response) {
-        return LeaseReply{response.id(), response.ttl()};
-      });
+      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout,
+      [](const api::LeaseGrantResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
 }
 
 void GrpcWire::revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) {
@@ -162,13 +166,11 @@ void GrpcWire::time_to_live(std::uint64_t call, std::int64_t lease, Timeout time
   api::LeaseTimeToLiveRequest request;
   request.set_id(lease);
   start_call<api::LeaseTimeToLiveRequest, api::LeaseTimeToLiveResponse>(
-      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout, [](const api::LeaseTimeToLiveResponse& response) {
-        return LeaseReply{response.id(), response.ttl()};
-      });
+      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout,
+      [](const api::LeaseTimeToLiveResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
 }
 
-void GrpcWire::authenticate(std::uint64_t call, const std::string& user, const std::string& password,
-                            Timeout timeout) {
+void GrpcWire::authenticate(std::uint64_t call, const std::string& user, const std::string& password, Timeout timeout) {
   api::AuthenticateRequest request;
   request.set_name(user);
   request.set_password(password);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <etcd_api.pb.h>
 #include <grpcpp/grpcpp.h>
 
 #include <functional>
@@ -12,7 +13,6 @@
 #include "backends/etcd/wire.hpp"
 #include "backends/etcd/wire/stream_call.hpp"
 #include "backends/etcd/wire/unary_call.hpp"
-#include "etcd_api.pb.h"
 
 namespace holdfast::etcd::wire {
 
@@ -30,8 +30,7 @@ class GrpcWire final : public Wire {
   void grant_lease(std::uint64_t call, std::int64_t seconds, Timeout timeout) override;
   void revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) override;
   void time_to_live(std::uint64_t call, std::int64_t lease, Timeout timeout) override;
-  void authenticate(std::uint64_t call, const std::string& user, const std::string& password,
-                    Timeout timeout) override;
+  void authenticate(std::uint64_t call, const std::string& user, const std::string& password, Timeout timeout) override;
 
   void open(std::uint64_t stream, Stream kind) override;
   void close(std::uint64_t stream) override;

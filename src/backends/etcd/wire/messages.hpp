@@ -1,7 +1,8 @@
 #pragma once
 
+#include <etcd_api.pb.h>
+
 #include "backends/etcd/wire.hpp"
-#include "etcd_api.pb.h"
 
 /// Between plain types and what goes over the wire.
 namespace holdfast::etcd::wire {
