@@ -32,15 +32,21 @@ std::string readable(double number) {
 
 std::string with_space(const std::string& unit) { return unit.empty() ? unit : ' ' + unit; }
 
-std::string verdict(const Figure& figure) {
-  if (!figure.aim) return {};
-  const Aim& aim = *figure.aim;
-  const bool of_ratio = aim.of == Aim::Of::ratio;
-  const double number = of_ratio ? figure.peers.front().ratio : figure.value;
-  const bool met = aim.is == Aim::Is::below ? number < aim.limit : number >= aim.limit;
-  return std::string("aim ") + (aim.is == Aim::Is::below ? "< " : ">= ") + readable(aim.limit) +
-         (of_ratio ? "x" : with_space(figure.unit)) + (met ? ": met" : ": MISSED");
+bool is_met(const Aim& aim, double number) {
+  return aim.is == Aim::Is::below ? number < aim.limit : number >= aim.limit;
 }
+
+/// What the figure's aim is about.
+double aimed_at(const Figure& figure) {
+  return figure.aim->of == Aim::Of::ratio ? figure.peers.front().ratio : figure.value;
+}
+
+std::string verdict(const Aim& aim, double number, const std::string& unit) {
+  return std::string("aim ") + (aim.is == Aim::Is::below ? "< " : ">= ") + readable(aim.limit) +
+         (aim.of == Aim::Of::ratio ? "x" : with_space(unit)) + (is_met(aim, number) ? ": met" : ": MISSED");
+}
+
+std::string verdict(const Figure& figure) { return verdict(*figure.aim, aimed_at(figure), figure.unit); }
 
 /// `text` with spaces after it, or before it if the width is negative.
 std::string padded(std::string text, int width) {
@@ -58,11 +64,17 @@ constexpr int ratio_width = -10;
 }  // namespace
 
 void report(benchmark::State& state, const Figure& figure) {
+  const auto note = [&](const std::string& of, const Aim& aim, double number) {
+    state.counters[figure.what + of + ", aim"] = aim.limit;
+    state.counters[figure.what + of + ", met"] = is_met(aim, number) ? 1 : 0;
+  };
   state.counters[figure.what + " [" + figure.unit + "]"] = figure.value;
   for (const Peer& peer : figure.peers) {
     state.counters[figure.what + ", " + peer.name + " [" + figure.unit + "]"] = peer.value;
     state.counters[figure.what + ", ratio to " + peer.name] = peer.ratio;
+    if (peer.aim) note(", ratio to " + peer.name, *peer.aim, peer.ratio);
   }
+  if (figure.aim) note("", *figure.aim, aimed_at(figure));
   unprinted().push_back(figure);
 }
 
@@ -92,6 +104,7 @@ void TableReporter::ReportRuns(const std::vector<Run>& runs) {
           << padded(readable(peer.value) + with_space(figure.unit), value_width)
           << padded(readable(peer.ratio) + 'x', ratio_width);
       if (std::exchange(first, false) && figure.aim) out << "  " << verdict(figure);
+      if (peer.aim) out << "  " << verdict(*peer.aim, peer.ratio, {});
     }
     if (figure.peers.empty() && figure.aim) out << "  " << verdict(figure);
     out << '\n';

@@ -21,7 +21,8 @@ struct Aim {
 struct Peer {
   std::string name;
   double value = 0;
-  double ratio = 0;  ///< Holdfast's value / this one: the median of the rounds' ratios
+  double ratio = 0;             ///< Holdfast's value / this one: the median of the rounds' ratios
+  std::optional<Aim> aim = {};  ///< of the ratio to this one; for the first peer, the figure's may be used
 };
 
 /// One measured number of Holdfast, and what to compare it with.

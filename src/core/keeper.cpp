@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/engine.hpp"
 
@@ -14,13 +15,18 @@ void Keeper::renew(Claim& claim) {
 }
 
 void Keeper::flush() {
-  std::vector<Due> due;
-  due.swap(due_);
-  if (due.size() <= batch_size) return send(std::move(due));
-  for (std::size_t from = 0; from < due.size(); from += batch_size) {
-    const std::size_t to = std::min(from + batch_size, due.size());
-    send({due.begin() + static_cast<std::ptrdiff_t>(from), due.begin() + static_cast<std::ptrdiff_t>(to)});
-  }
+  waiting_.insert(waiting_.end(), due_.begin(), due_.end());
+  due_.clear();
+  send_next();
+}
+
+void Keeper::send_next() {
+  const std::size_t count = std::min(waiting_.size(), most_under_way - under_way_);
+  if (count == 0) return;
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<Due> batch(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+  send(std::move(batch));
 }
 
 void Keeper::send(std::vector<Due> batch) {
@@ -28,12 +34,14 @@ void Keeper::send(std::vector<Due> batch) {
   refs.reserve(batch.size());
   for (const Due& due : batch) refs.push_back(due.claim->ref_to(due.id));
 
+  under_way_ += batch.size();
   auto expectation = std::make_unique<spi::Expectation>(engine_.loop(), spi::Expectation::Of::upkeep);
   engine_.claims().renew(refs, [this, batch = std::move(batch), expectation = std::move(expectation)](
-                                   spi::Result<std::vector<spi::ClaimAnswer>> answers) { answered(batch, answers); });
+                                   const Answers& answers) { answered(batch, answers); });
 }
 
-void Keeper::answered(const std::vector<Due>& batch, const spi::Result<std::vector<spi::ClaimAnswer>>& answers) {
+void Keeper::answered(const std::vector<Due>& batch, const Answers& answers) {
+  under_way_ -= batch.size();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Due& due = batch[i];
     if (answers.ok()) {
@@ -42,6 +50,11 @@ void Keeper::answered(const std::vector<Due>& batch, const spi::Result<std::vect
       due.claim->renewal_answered(due.id, answers.failure());
     }
   }
+  if (!spi::was_reached(answers)) {
+    // Nor would those behind it be answered. They learn that they are at risk now, not one after the other.
+    for (const Due& due : std::exchange(waiting_, {})) due.claim->renewal_answered(due.id, answers.failure());
+  }
+  send_next();
 }
 
 }  // namespace holdfast::core

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "core/claim.hpp"
@@ -8,7 +10,9 @@ namespace holdfast::core {
 
 class Engine;
 
-/// Collects the claims that are due for renewal at the same moment and renews them in one request.
+/// Collects the claims that are due for renewal at the same moment and renews them in one request, or, if they are
+/// many, in one after the other: all at once they would wait for each other, each would take as long as all of them
+/// together, and a store that is slow today would answer none in time.
 class Keeper {
  public:
   explicit Keeper(Engine& engine) : engine_(engine) {}
@@ -21,15 +25,20 @@ class Keeper {
     Claim* claim;
     spi::ClaimId id;
   };
-  /// No more than these in one request, so that one slow batch does not hold up all renewals.
-  static constexpr std::size_t batch_size = 1024;
+  using Answers = spi::Result<std::vector<spi::ClaimAnswer>>;
+
+  /// No more than these are under way at any time.
+  static constexpr std::size_t most_under_way = 1024;
 
   void flush();
+  void send_next();
   void send(std::vector<Due> batch);
-  void answered(const std::vector<Due>& batch, const spi::Result<std::vector<spi::ClaimAnswer>>& answers);
+  void answered(const std::vector<Due>& batch, const Answers& answers);
 
   Engine& engine_;
-  std::vector<Due> due_;
+  std::vector<Due> due_;     ///< now
+  std::deque<Due> waiting_;  ///< were due, and too many are under way
+  std::size_t under_way_ = 0;
 };
 
 }  // namespace holdfast::core

@@ -41,7 +41,7 @@ TEST_P(AsyncConformance, AHoldIsReleasedOnceHoweverItIsDone) {
   EXPECT_FALSE(client.show("held"));
 }
 
-TEST_P(AsyncConformance, AHoldIsExtendedOrSaysWhyNot) {
+TEST_P(FixedLeaseConformance, AHoldIsExtendedOrSaysWhyNot) {
   test::Recorder<std::error_code> codes;
   Client client = open();
   Client other = open();

@@ -22,16 +22,17 @@ using std::chrono::milliseconds;
 /// What a store can do. Cases are chosen by these and never by a backend's name; one case checks that the store's
 /// traits say the same.
 struct Capabilities {
-  bool separate_processes = false;    ///< another process that opens the URL meets the same locks
-  bool fifo = false;                  ///< clients are served in the order in which they came
-  bool has_server = false;            ///< Fixture::server() can be stopped and started
-  bool keeps_tokens = false;          ///< tokens rise also across a restart
-  bool fixed_leases = true;           ///< a lock can have a lease of its own that is not renewed
-  bool shared = true;                 ///< it has shared locks
-  bool permits = true;                ///< it has semaphores
-  bool lock_delay = true;             ///< names can stay closed after an unclean end
-  bool lists = true;                  ///< it finds locks by what their names begin with
-  bool release_requests = true;       ///< holders can be asked to let go
+  bool separate_processes = false;  ///< another process that opens the URL meets the same locks
+  bool fifo = false;                ///< clients are served in the order in which they came
+  bool has_server = false;          ///< Fixture::server() can be stopped and started
+  bool keeps_tokens = false;        ///< tokens rise also across a restart
+  bool fixed_leases = true;         ///< a lock can have a lease of its own: not renewed, or extended
+  bool shared = true;               ///< it has shared locks
+  bool permits = true;              ///< it has semaphores
+  bool lock_delay = true;           ///< names can stay closed after an unclean end
+  bool lists = true;                ///< it finds locks by what their names begin with
+  bool release_requests = true;     ///< holders can be asked to let go
+  milliseconds longest_ttl = LockOptions::max_ttl;
   milliseconds short_ttl = 300ms;     ///< for leases that are to end during a test: about the shortest the store gives
   milliseconds takeover_slack = 0ms;  ///< how much longer than its ttl a dead client's lock may stay taken
 };

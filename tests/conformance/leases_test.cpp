@@ -90,13 +90,13 @@ TEST_P(HoldConformance, TheHolderCountsOnNoMoreThanTheStoreGave) {
 TEST_P(HoldConformance, TheShortestAndTheLongestLeaseAreAccepted) {
   Client client = open();
   EXPECT_TRUE(Mutex(client, "short", {.ttl = LockOptions::min_ttl}).acquire());
-  const Hold hold = Mutex(client, "long", {.ttl = LockOptions::max_ttl}).acquire();
+  const Hold hold = Mutex(client, "long", {.ttl = can().longest_ttl}).acquire();
   EXPECT_TRUE(hold.valid());
-  EXPECT_LE(hold.remaining(), LockOptions::max_ttl);
+  EXPECT_LE(hold.remaining(), can().longest_ttl);
 }
 
 // M27
-TEST_P(HoldConformance, ExtendingRaisesWhatRemains) {
+TEST_P(FixedLeaseConformance, ExtendingRaisesWhatRemains) {
   Client client = open();
   Hold hold = Mutex(client, "mine", {.ttl = 5s}).acquire();
   hold.extend(100s);
@@ -252,6 +252,15 @@ TEST_P(FixedLeaseConformance, MayBeGivenBackBeforeItsEnd) {
   Hold hold = Mutex(client, "mine", {.ttl = 60s, .lease = LeaseKind::fixed}).acquire();
   EXPECT_EQ(hold.release(), Released::released);
   EXPECT_TRUE(Mutex(other, "mine").try_acquire());
+}
+
+TEST_P(NoFixedLeaseConformance, ExtendingIsRefusedAndChangesNothing) {
+  Client client = open();
+  Hold hold = Mutex(client, "mine", {.ttl = 5s}).acquire();
+  EXPECT_EQ(errc_of([&] { hold.extend(100s); }), Errc::unsupported);
+  EXPECT_TRUE(hold.valid());
+  EXPECT_EQ(hold.state(), HoldState::held);
+  EXPECT_LE(hold.remaining(), 5s);
 }
 
 TEST_P(NoFixedLeaseConformance, IsRefusedWithTheReason) {

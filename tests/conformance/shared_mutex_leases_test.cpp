@@ -153,7 +153,7 @@ TEST_P(SharedMutexConformance, AReaderAtTheEndOfItsMaximumLeavesTheOthersAlone) 
 }
 
 // RW10
-TEST_P(SharedMutexConformance, ExtendingOneReaderExtendsNoOtherClients) {
+TEST_P(FixedLeaseSharedMutexConformance, ExtendingOneReaderExtendsNoOtherClients) {
   Client client = open();
   Client other = open();
   Hold mine = SharedMutex(client, "list", {.ttl = 30s}).acquire_shared();
@@ -168,7 +168,7 @@ TEST_P(SharedMutexConformance, ExtendingOneReaderExtendsNoOtherClients) {
 }
 
 // The claim that takes over has a shorter lease.
-TEST_P(SharedMutexConformance, AnExtendedReaderKeepsItsLeaseWhenAnotherClaimComes) {
+TEST_P(FixedLeaseSharedMutexConformance, AnExtendedReaderKeepsItsLeaseWhenAnotherClaimComes) {
   Client client = open();
   Hold mine = SharedMutex(client, "list").acquire_shared();
   mine.extend(1h);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "faults/log.hpp"
@@ -37,6 +38,8 @@ struct Arena {
   std::array<FencedResource, most_names> fenced;
   std::array<UnfencedResource, most_names> unfenced;
 
+  /// What the locks are called.
+  static std::string name_text(std::uint8_t name) { return {static_cast<char>('a' + name)}; }
   std::string_view url_text() const { return url.data(); }
   milliseconds ttl() const { return milliseconds(ttl_ms); }
 };

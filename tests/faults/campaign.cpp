@@ -47,18 +47,27 @@ Testimony testimony_of(const Life& life) {
   return testimony;
 }
 
+bool is_empty(const Client& client, std::uint8_t names) {
+  if (client.traits().lists) return client.list().empty();
+  for (std::uint8_t name = 0; name < names; ++name) {
+    if (client.show(Arena::name_text(name))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 CampaignOptions CampaignOptions::from_environment(std::string url) {
   const auto today =
       static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000;
   return {.url = std::move(url),
-          .duration = std::chrono::seconds(number_from("HOLDFAST_FAULTS_SECONDS", 20)),
+          .duration = std::chrono::seconds(number_from("HOLDFAST_FAULTS_SECONDS", 10)),
           .seed = number_from("HOLDFAST_FAULTS_SEED", today)};
 }
 
 CampaignResult run_campaign(const CampaignOptions& options) {
   CampaignResult result;
+  if (options.sabotage) result.sabotage = options.sabotage->kind;
   Mapping<Arena> arena;
   set_up(*arena, options);
   Recording& recording = result.recording;
@@ -69,7 +78,9 @@ CampaignResult run_campaign(const CampaignOptions& options) {
 
   Fleet fleet(arena, options.processes);
   if (options.harm) {
-    result.harm = Nemesis(fleet, arena, options.seed).run(options.duration);
+    result.harm = Nemesis(fleet, arena, options.seed, options.sabotage).run(options.duration);
+    recording.troubles = result.harm.troubles;
+    for (Trouble& trouble : recording.troubles) trouble.forgets = trouble.forgets && !options.conceals_losses;
     recording.noise += std::chrono::ceil<milliseconds>(result.harm.longest_stall);
   } else {
     std::this_thread::sleep_for(options.duration);
@@ -77,7 +88,7 @@ CampaignResult run_campaign(const CampaignOptions& options) {
   const bool finished = fleet.finish(patience);
   if (finished) {
     Client client(options.url, {.label = "campaign"});
-    recording.store_is_empty = test::eventually(options.ttl + noise, [&] { return client.list().empty(); });
+    recording.store_is_empty = test::eventually(options.ttl + noise, [&] { return is_empty(client, options.names); });
   }
   recording.ended = now();
   for (const Life& life : fleet.lives()) {
@@ -103,6 +114,11 @@ std::vector<std::string> CampaignResult::shortcomings() const {
   require(statistics.losses, "nobody lost a lock");
   require(statistics.refused_writes, "the fence refused no late write");
   require(statistics.harmful_writes, "without a fence no late write did any harm");
+  if (sabotage) {
+    require(harm.sabotages, "the store was not harmed");
+    require(harm.hits, "what was done to the store hit nothing");
+    if (forgets(*sabotage)) require(statistics.forgotten, "nobody held what the store has forgotten");
+  }
   return reasons;
 }
 
@@ -118,8 +134,11 @@ std::string CampaignResult::summary() const {
        << statistics.other_errors << " other errors\n"
        << harm.kills << " kills, " << harm.short_stops << " stops shorter and " << harm.long_stops
        << " longer than the lease, " << harm.stops_in_section << " more between a look and the write\n"
-       << statistics.losses << " holds lost, " << statistics.refused_writes << " late writes refused by the fence, "
-       << statistics.harmful_writes << " did harm without it\n"
+       << (sabotage ? name_of(*sabotage) : "nothing") << " was done to the store " << harm.sabotages
+       << " times, and hit " << harm.hits << '\n'
+       << statistics.losses << " holds lost, " << statistics.forgotten << " of them forgotten, "
+       << statistics.refused_writes << " late writes refused by the fence, " << statistics.harmful_writes
+       << " did harm without it\n"
        << "the machine stood still for " << std::chrono::ceil<milliseconds>(harm.longest_stall).count()
        << " ms at most; latest answer " << statistics.latest_answer.count() << " ms after its time, longest wait "
        << statistics.longest_wait.count() << " ms\n"

@@ -10,8 +10,9 @@
 #include <iostream>
 #include <memory>
 #include <ostream>
+#include <vector>
 
-#include "faults/sqlite_store.hpp"
+#include "faults/store.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -19,27 +20,9 @@ namespace {
 using testing::IsEmpty;
 using testing::Not;
 
-/// A store of its own that several processes can reach, gone when destroyed.
-struct Store {
-  std::string url;
-  std::shared_ptr<void> keeps;
-};
-
-struct StoreKind {
-  std::string name;
-  Store (*make)();
-};
-
-void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
-
-Store make_sqlite() {
-  auto store = std::make_shared<SqliteStore>();
-  return {store->url(), store};
-}
-
 class Campaign : public testing::TestWithParam<StoreKind> {
  protected:
-  CampaignOptions options() const { return CampaignOptions::from_environment(store_.url); }
+  CampaignOptions options() const { return CampaignOptions::from_environment(store_->url()); }
   /// For a mistake that shows soon.
   CampaignOptions short_run() const {
     CampaignOptions options = this->options();
@@ -50,7 +33,7 @@ class Campaign : public testing::TestWithParam<StoreKind> {
   }
 
  private:
-  Store store_ = GetParam().make();
+  const std::unique_ptr<Store> store_ = GetParam().make();
 };
 
 CampaignResult run_and_print(const CampaignOptions& options) {
@@ -75,8 +58,7 @@ std::string keep(const CampaignResult& result, std::uint64_t seed) {
   return "see " + file;
 }
 
-TEST_P(Campaign, KeepsEveryPromise) {
-  const CampaignOptions options = this->options();
+void expect_every_promise_kept(const CampaignOptions& options) {
   const CampaignResult result = run_and_print(options);
   EXPECT_THAT(result.shortcomings(), IsEmpty()) << "the run is invalid";
   EXPECT_THAT(result.deaths, IsEmpty());
@@ -84,6 +66,8 @@ TEST_P(Campaign, KeepsEveryPromise) {
   if (std::getenv("HOLDFAST_FAULTS_TRACE") != nullptr) std::cout << keep(result, options.seed) << '\n';
   EXPECT_TRUE(result.violations.empty()) << keep(result, options.seed);
 }
+
+TEST_P(Campaign, KeepsEveryPromise) { expect_every_promise_kept(options()); }
 
 TEST_P(Campaign, IsInvalidWithoutHarm) {
   CampaignOptions options = short_run();
@@ -106,8 +90,73 @@ TEST_P(Campaign, NoticesAResourceWithoutAFence) {
   EXPECT_TRUE(is_noticed(options, sim::Rule::fenced_writes));
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, Campaign, testing::Values(StoreKind{"sqlite", &make_sqlite}),
+INSTANTIATE_TEST_SUITE_P(Store, Campaign, testing::ValuesIn(store_kinds()),
                          [](const auto& kind) { return kind.param.name; });
+
+struct SabotageCase {
+  StoreKind kind;
+  Sabotage sabotage;
+};
+
+void PrintTo(const SabotageCase& it, std::ostream* out) { *out << it.kind.name << ' ' << name_of(it.sabotage); }
+
+std::string text_of(const testing::TestParamInfo<SabotageCase>& it) {
+  return it.param.kind.name + "_" + std::string(name_of(it.param.sabotage));
+}
+
+std::vector<SabotageCase> cases_of(std::vector<Sabotage> StoreKind::* sabotages) {
+  std::vector<SabotageCase> cases;
+  for (const StoreKind& kind : store_kinds()) {
+    for (const Sabotage sabotage : kind.*sabotages) cases.push_back({kind, sabotage});
+  }
+  return cases;
+}
+
+/// With harm to the store itself as well.
+class SabotagedCampaign : public testing::TestWithParam<SabotageCase> {
+ protected:
+  CampaignOptions options() const {
+    CampaignOptions options = CampaignOptions::from_environment(store_->url());
+    options.sabotage.emplace(*store_, GetParam().sabotage);
+    return options;
+  }
+
+ private:
+  const std::unique_ptr<Store> store_ = GetParam().kind.make();
+};
+
+TEST_P(SabotagedCampaign, KeepsEveryPromise) { expect_every_promise_kept(options()); }
+
+INSTANTIATE_TEST_SUITE_P(Store, SabotagedCampaign, testing::ValuesIn(cases_of(&StoreKind::sabotages)), &text_of);
+
+/// With harm that no store survives: the checker must notice that tokens are given out again.
+class HopelessCampaign : public SabotagedCampaign {};
+
+TEST_P(HopelessCampaign, IsNoticed) {
+  CampaignOptions options = this->options();
+  options.duration = std::chrono::seconds(5);
+  EXPECT_TRUE(is_noticed(options, sim::Rule::token_order));
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, HopelessCampaign, testing::ValuesIn(cases_of(&StoreKind::controls)), &text_of);
+
+/// With a store that loses its data and a checker that does not know it: two hold a lock.
+class ForgetfulCampaign : public SabotagedCampaign {};
+
+TEST_P(ForgetfulCampaign, IsNoticed) {
+  CampaignOptions options = this->options();
+  options.conceals_losses = true;
+  options.duration = std::chrono::seconds(5);
+  EXPECT_TRUE(is_noticed(options, sim::Rule::exclusion));
+}
+
+std::vector<SabotageCase> forgetting_cases() {
+  std::vector<SabotageCase> cases = cases_of(&StoreKind::sabotages);
+  std::erase_if(cases, [](const SabotageCase& it) { return it.sabotage != Sabotage::forget; });
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, ForgetfulCampaign, testing::ValuesIn(forgetting_cases()), &text_of);
 
 /// Every process has a store of its own there, so nobody excludes anybody.
 TEST(CampaignWithoutExclusion, IsNoticed) {

@@ -71,7 +71,7 @@ class Thread {
   bool turn(Way way) {
     turn_ = process_.turns++;
     name_ = static_cast<std::uint8_t>(below(arena().names));
-    Mutex mutex(process_.client, std::string(1, static_cast<char>('a' + name_)), {.ttl = arena().ttl()});
+    Mutex mutex(process_.client, Arena::name_text(name_), {.ttl = arena().ttl()});
     try {
       switch (way) {
         case Way::lock: return locked(mutex, never, [&] { return mutex.lock(), true; });

@@ -1,18 +1,23 @@
 // A holder that is stopped between its look at the hold and the write that follows from it, for longer than its lease.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "faults/sqlite_store.hpp"
+#include "faults/store.hpp"
 #include "support/peer.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace holdfast::faults {
 namespace {
 
-TEST(LateWriter, IsRefusedByTheFence) {
-  const SqliteStore store;
-  const std::string file = (store.directory() / "resource").string();
-  test::ProcessPeer first(store.url());
-  test::ProcessPeer second(store.url());
+class LateWriter : public testing::TestWithParam<StoreKind> {};
+
+TEST_P(LateWriter, IsRefusedByTheFence) {
+  const std::unique_ptr<Store> store = GetParam().make();
+  const test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "resource").string();
+  test::ProcessPeer first(store->url());
+  test::ProcessPeer second(store->url());
 
   ASSERT_THAT(first.ask("acquire a 500 0"), testing::StartsWith("granted"));
   ASSERT_EQ(first.ask("write a " + file), "accepted");
@@ -31,6 +36,9 @@ TEST(LateWriter, IsRefusedByTheFence) {
   EXPECT_EQ(second.ask("write a " + file), "accepted");
   EXPECT_EQ(second.ask("release a"), "released");
 }
+
+INSTANTIATE_TEST_SUITE_P(Store, LateWriter, testing::ValuesIn(store_kinds()),
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
 }  // namespace holdfast::faults

@@ -5,29 +5,68 @@
 
 namespace holdfast::faults {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 constexpr milliseconds tick{5};
-constexpr milliseconds between_rests{8000};
+constexpr milliseconds between_rests{20'000};
+/// Beyond the leases that end meanwhile: longer than the checker allows for noise, or it would see nothing.
+constexpr milliseconds rest{6000};
+
+/// How long the store is left alone between two harms, and for how much of a lease it is away; each a range.
+struct Rhythm {
+  milliseconds least_pause{};
+  milliseconds most_pause{};
+  std::int64_t most_percent = 0;
+};
+
+Rhythm rhythm_of(Sabotage sabotage) {
+  switch (sabotage) {
+    case Sabotage::restart: return {800ms, 2000ms, 130};
+    case Sabotage::pause: return {300ms, 1500ms, 130};
+    case Sabotage::forget_scripts: return {5ms, 20ms, 0};
+    case Sabotage::cut_listeners: return {10ms, 50ms, 0};
+    case Sabotage::cut_everybody: return {200ms, 200ms, 0};
+    // Longer than a lease, so that there are times in which locks must exclude.
+    case Sabotage::restart_empty: return {1500ms, 3000ms, 30};
+    case Sabotage::forget:
+    case Sabotage::forget_and_set_back: return {1500ms, 3000ms, 0};
+  }
+  return {};
+}
+
+bool is_away(Sabotage sabotage) { return sabotage != Sabotage::forget_scripts && sabotage != Sabotage::cut_listeners; }
 
 }  // namespace
 
 Harm Nemesis::run(milliseconds duration) {
   const Moment end = now() + duration;
+  const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
-  while (now() < end) {
+  next_sabotage_ = now() + arena_->ttl() / 2;
+  while (now() < end || (!has_done_enough() && now() < latest)) {
     wait_until(now() + milliseconds(between(20, 400)));
     do_harm();
-    if (now() < next_rest) continue;
+    if (now() < next_rest || now() >= end) continue;
     come_to_rest();
-    wait_until(now() + 3 * arena_->ttl());
+    wait_until(now() + 2 * arena_->ttl() + rest);
     next_rest = now() + between_rests;
+    next_sabotage_ = now();
   }
   come_to_rest();
   return harm_;
 }
 
+/// On a machine that hardly runs, less happens in a given time.
+bool Nemesis::has_done_enough() const {
+  constexpr std::uint64_t some = 3;
+  return harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 && harm_.stops_in_section >= some &&
+         (!sabotage_ || (harm_.sabotages >= some && harm_.hits > 0));
+}
+
 void Nemesis::come_to_rest() {
+  next_sabotage_ = never;
   for (std::size_t slot = 0; slot < fleet_.slots(); ++slot) arena_->stop_in_section[slot] = false;
   wait_until(now() + tick);  // for one that has just begun to stop itself
   while (std::any_of(wakes_.begin(), wakes_.end(), [](Moment moment) { return moment != never; })) {
@@ -60,6 +99,15 @@ void Nemesis::do_harm() {
   wakes_[slot] = now() + (is_long ? leases(110, 200) : leases(1, 66));
 }
 
+void Nemesis::sabotage() {
+  const auto [least, most, percent] = rhythm_of(sabotage_->kind);
+  const Moment from = now();
+  harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(0, percent));
+  ++harm_.sabotages;
+  harm_.troubles.push_back({from, now(), is_away(sabotage_->kind), forgets(sabotage_->kind)});
+  next_sabotage_ = now() + milliseconds(between(least.count(), most.count()));
+}
+
 /// Measures how long the machine takes for something that waits for nobody.
 template <class Call>
 void Nemesis::at_once(Call call) {
@@ -71,6 +119,7 @@ void Nemesis::at_once(Call call) {
 void Nemesis::wait_until(Moment moment) {
   while (now() < moment) {
     wake_up(now());
+    if (sabotage_ && now() >= next_sabotage_) sabotage();
     at_once([] { std::this_thread::sleep_for(tick); });
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "holdfast/error.hpp"
+#include "sim/plan.hpp"
 
 namespace holdfast::faults {
 
@@ -79,6 +80,7 @@ class Historian {
 
   sim::History tell() && {
     for (const Testimony& life : recording_.lives) tell(life);
+    for (const Trouble& trouble : recording_.troubles) tell(trouble);
     tell_of_writes();
     put_in_order(history_.events);
     add({.at = recording_.ended, .value = recording_.store_is_empty ? 0U : 1U, .what = What::ended});
@@ -117,6 +119,13 @@ class Historian {
     for (auto& [number, turn] : turns) tell(turn);
     const What end = life.gone == never ? What::hung : life.killed != never ? What::crashed : What::closed;
     add({.at = std::min(life.gone, recording_.ended), .what = end, .client = life.slot});
+  }
+
+  void tell(const Trouble& trouble) {
+    const auto kind = static_cast<std::uint8_t>(sim::FaultKind::stop_store);
+    if (trouble.away) add({.at = trouble.from, .until = trouble.until, .what = What::troubled, .detail = kind});
+    // A renewal that the store still acknowledged was sent before: nobody counts on it for longer than a lease.
+    if (trouble.forgets) add({.at = trouble.from, .until = trouble.until + recording_.ttl, .what = What::forgot});
   }
 
   void tell(Turn& turn) {
@@ -235,7 +244,8 @@ Statistics statistics_of(const Recording& recording) {
   Statistics statistics;
   for (const Testimony& life : recording.lives) {
     std::map<std::uint32_t, Note> asked;
-    std::set<std::uint32_t> lost;
+    std::map<std::uint32_t, Moment> granted;
+    std::map<std::uint32_t, Moment> lost;
     for (const Note& note : life.notes) {
       const auto since = [&](Moment moment) { return std::chrono::ceil<milliseconds>(note.at - moment); };
       switch (note.what) {
@@ -245,6 +255,7 @@ Statistics statistics_of(const Recording& recording) {
           break;
         case Noted::granted:
           ++statistics.grants;
+          granted[note.turn] = note.at;
           statistics.longest_wait = std::max(statistics.longest_wait, since(asked[note.turn].at));
           break;
         case Noted::answered: {
@@ -260,15 +271,20 @@ Statistics statistics_of(const Recording& recording) {
           break;
         }
         case Noted::looked:
-          if (note.detail == 0) lost.insert(note.turn);
+          if (note.detail == 0) lost.emplace(note.turn, note.after);
           break;
-        case Noted::told: lost.insert(note.turn); break;
+        case Noted::told: lost.emplace(note.turn, note.at); break;
         case Noted::wrote: statistics.refused_writes += note.detail == 0; break;
         case Noted::unfenced: statistics.harmful_writes += note.detail != 0; break;
         default: break;
       }
     }
     statistics.losses += lost.size();
+    for (const auto& [turn, moment] : lost) {
+      statistics.forgotten += std::any_of(recording.troubles.begin(), recording.troubles.end(), [&](const Trouble& it) {
+        return it.forgets && granted[turn] < it.from && it.from < moment;
+      });
+    }
   }
   return statistics;
 }

@@ -26,6 +26,14 @@ struct Testimony {
   std::vector<Note> notes = {};
 };
 
+/// Harm to the store itself.
+struct Trouble {
+  Moment from = {};
+  Moment until = {};
+  bool away = false;     ///< nobody could be served
+  bool forgets = false;  ///< nobody held anything afterwards
+};
+
 /// Everything that is known of one run.
 struct Recording {
   std::uint8_t processes = 0;
@@ -33,6 +41,7 @@ struct Recording {
   milliseconds ttl = {};
   milliseconds noise = {};  ///< how long a thread that may run may take to do so
   std::vector<Testimony> lives = {};
+  std::vector<Trouble> troubles = {};
   std::vector<std::vector<FencedResource::Entry>> journals = {};  ///< of the fenced resource of each name
   Moment ended = {};
   bool store_is_empty = true;
@@ -56,6 +65,7 @@ struct Statistics {
   std::uint64_t errors = 0;    ///< unreachable or in doubt
   std::uint64_t other_errors = 0;
   std::uint64_t losses = 0;          ///< holds that their users saw or heard to be lost
+  std::uint64_t forgotten = 0;       ///< of these, held when the store forgot everything
   std::uint64_t refused_writes = 0;  ///< late writes that the fence refused
   std::uint64_t harmful_writes = 0;  ///< late writes that harmed the resource without a fence
   milliseconds latest_answer = {};   ///< after its deadline; of calls of processes that were never stopped

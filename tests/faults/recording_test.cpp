@@ -271,6 +271,42 @@ TEST(Recording, ExcusesAWaitBehindAHolderThatWasKilled) {
   EXPECT_THAT(report.broken(), IsEmpty());
 }
 
+TEST(Recording, ExcusesAWaitWhileTheStoreIsAway) {
+  Report report;
+  report.by(0).granted(0, 10, 1, 108).releases(0, 20);
+  report.by(1).asks(0, 15);
+  report.life().notes.push_back({.at = at_ms(200), .value = 2, .what = Noted::granted, .detail = 1});
+  report.looks(0, 200, true, 290).releases(0, 210);
+  report.recording().troubles.push_back({.from = at_ms(25), .until = at_ms(90), .away = true});
+  EXPECT_THAT(report.broken(), IsEmpty());
+}
+
+TEST(Recording, LetsOthersInWhenTheStoreHasForgotten) {
+  Report report;
+  report.by(0).granted(0, 10, 1, 108).looks(0, 50, true, 108).told(0, 60).looks(0, 70, false);
+  report.releases(0, 75, Released::not_held);
+  report.by(1).granted(0, 40, 2, 138).releases(0, 60);
+  report.recording().troubles.push_back({.from = at_ms(30), .until = at_ms(31), .forgets = true});
+  EXPECT_THAT(report.broken(), IsEmpty());
+  report.recording().troubles.clear();
+  EXPECT_THAT(report.broken(), ElementsAre(Rule::exclusion));
+}
+
+TEST(Recording, SeesAHoldThatOutlivesTheStoresMemory) {
+  Report report;
+  report.by(0).granted(0, 10, 1, 108).looks(0, 50, true, 200).looks(0, 135, true, 200).releases(0, 140);
+  report.recording().troubles.push_back({.from = at_ms(30), .until = at_ms(31), .forgets = true});
+  EXPECT_THAT(report.broken(), ElementsAre(Rule::lost_by_v));
+}
+
+TEST(Recording, SeesTokensThatBeginAgainWhenTheStoreHasForgotten) {
+  Report report;
+  report.by(0).granted(0, 10, 9, 108).releases(0, 20);
+  report.by(1).granted(0, 40, 2, 138).releases(0, 60);
+  report.recording().troubles.push_back({.from = at_ms(30), .until = at_ms(31), .forgets = true});
+  EXPECT_THAT(report.broken(), ElementsAre(Rule::token_order));
+}
+
 TEST(Recording, SeesARequestWithoutAnAnswer) {
   Report report;
   report.by(0).asks(0, 10);

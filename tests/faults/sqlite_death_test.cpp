@@ -19,25 +19,17 @@ using testing::StartsWith;
 constexpr auto lease = 12s;
 constexpr auto at_once = lease / 3;
 /// For `acquire`: the lease, and for how long it waits.
-const std::string long_lease = " 12000 30000";
+const std::string long_lease = "12000 30000";
 
 class SqliteDeath : public testing::Test {
  protected:
   /// Processes that wait for `a`, in this order; returns when all of them stand in the line.
-  std::vector<std::unique_ptr<ProcessPeer>> line_of(std::size_t count) {
-    std::vector<std::unique_ptr<ProcessPeer>> line;
-    for (std::size_t i = 0; i < count; ++i) {
-      line.push_back(std::make_unique<ProcessPeer>(store_.url()));
-      line.back()->send("acquire a" + long_lease);
-      EXPECT_TRUE(line_becomes(client_, "a", i + 1));
-    }
+  Line line_of(std::size_t count) const {
+    Line line = faults::line_of(store_.url(), client_, count, long_lease);
+    EXPECT_EQ(line.size(), count);
     return line;
   }
-  static bool is_granted_at_once(ProcessPeer& peer) {
-    return peer.receive(at_once).value_or("no answer").starts_with("granted");
-  }
-  /// Whether `peer` still waits, a good while after it could have been served.
-  static bool waits(ProcessPeer& peer) { return !peer.receive(500ms).has_value(); }
+  static bool is_granted_at_once(ProcessPeer& peer) { return is_granted_within(peer, at_once); }
 
   SqliteStore store_;
   Client client_{store_.url()};
@@ -45,7 +37,7 @@ class SqliteDeath : public testing::Test {
 
 TEST_F(SqliteDeath, OfAHolderIsNoticedAtOnce) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(1);
   holder.kill();
   EXPECT_TRUE(is_granted_at_once(*line[0]));
@@ -53,16 +45,16 @@ TEST_F(SqliteDeath, OfAHolderIsNoticedAtOnce) {
 
 TEST_F(SqliteDeath, IsNoticedByWhoeverComesLater) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   holder.kill();
   ProcessPeer next(store_.url());
-  next.send("acquire a" + long_lease);
+  next.send("acquire a " + long_lease);
   EXPECT_TRUE(is_granted_at_once(next));
 }
 
 TEST_F(SqliteDeath, OfAHolderThatEndsWithoutReleasingIsNoticedAtOnce) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(1);
   holder.send("exit");
   EXPECT_TRUE(is_granted_at_once(*line[0]));
@@ -70,7 +62,7 @@ TEST_F(SqliteDeath, OfAHolderThatEndsWithoutReleasingIsNoticedAtOnce) {
 
 TEST_F(SqliteDeath, OfAHolderIsNoticedThoughItLeftAForkedChildBehind) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   const pid_t child = std::stoi(holder.ask("fork"));
   ASSERT_GT(child, 0);
   auto line = line_of(1);
@@ -83,7 +75,7 @@ TEST_F(SqliteDeath, OfAHolderIsNoticedThoughItLeftAForkedChildBehind) {
 
 TEST_F(SqliteDeath, OfAForkedChildIsNone) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   const pid_t child = std::stoi(holder.ask("fork"));
   ASSERT_GT(child, 0);
   auto line = line_of(1);
@@ -95,7 +87,7 @@ TEST_F(SqliteDeath, OfAForkedChildIsNone) {
 
 TEST_F(SqliteDeath, OfTheFirstInLineIsSkipped) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(3);
   line[0]->kill();
   EXPECT_TRUE(waits(*line[1])) << "the holder is alive";
@@ -107,7 +99,7 @@ TEST_F(SqliteDeath, OfTheFirstInLineIsSkipped) {
 
 TEST_F(SqliteDeath, InTheMiddleOfTheLineChangesNoOrder) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(5);
   line[2]->kill();
   ASSERT_EQ(holder.ask("release a"), "released");
@@ -119,7 +111,7 @@ TEST_F(SqliteDeath, InTheMiddleOfTheLineChangesNoOrder) {
 
 TEST_F(SqliteDeath, OfFiveInARowDelaysNobody) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(6);
   for (std::size_t i = 0; i < 5; ++i) line[i]->kill();
   ASSERT_EQ(holder.ask("release a"), "released");
@@ -128,7 +120,7 @@ TEST_F(SqliteDeath, OfFiveInARowDelaysNobody) {
 
 TEST_F(SqliteDeath, OfHolderAndLineTogetherDelaysNobody) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(4);
   for (std::size_t i = 0; i < 3; ++i) line[i]->kill();
   holder.kill();
@@ -137,7 +129,7 @@ TEST_F(SqliteDeath, OfHolderAndLineTogetherDelaysNobody) {
 
 TEST_F(SqliteDeath, InAnotherContainerIsNoticedAtOnce) {
   ProcessPeer holder(store_.url(), ProcessPeer::Place::container);
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   auto line = line_of(1);
   EXPECT_TRUE(waits(*line[0]));
   holder.kill();
@@ -147,8 +139,8 @@ TEST_F(SqliteDeath, InAnotherContainerIsNoticedAtOnce) {
 TEST_F(SqliteDeath, IsNoticedInAnotherContainer) {
   ProcessPeer holder(store_.url());
   ProcessPeer waiter(store_.url(), ProcessPeer::Place::container);
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
-  waiter.send("acquire a" + long_lease);
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
+  waiter.send("acquire a " + long_lease);
   ASSERT_TRUE(line_becomes(client_, "a", 1));
   EXPECT_TRUE(waits(waiter));
   holder.kill();
@@ -158,8 +150,8 @@ TEST_F(SqliteDeath, IsNoticedInAnotherContainer) {
 TEST_F(SqliteDeath, AReleaseReachesAnotherContainerAtOnce) {
   ProcessPeer holder(store_.url());
   ProcessPeer waiter(store_.url(), ProcessPeer::Place::container);
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
-  waiter.send("acquire a" + long_lease);
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
+  waiter.send("acquire a " + long_lease);
   ASSERT_TRUE(line_becomes(client_, "a", 1));
   ASSERT_EQ(holder.ask("release a"), "released");
   EXPECT_TRUE(is_granted_at_once(waiter));
@@ -186,7 +178,7 @@ TEST_F(SqliteDeath, IsNotWhatBecomesOfAStoppedHolderBeforeItsLeaseEnds) {
 
 TEST_F(SqliteDeath, AStoppedWaiterDelaysTheNextNoLongerThanItsLease) {
   ProcessPeer holder(store_.url());
-  ASSERT_THAT(holder.ask("acquire a" + long_lease), StartsWith("granted"));
+  ASSERT_THAT(holder.ask("acquire a " + long_lease), StartsWith("granted"));
   ProcessPeer stopped(store_.url());
   stopped.send("acquire a 3000 30000");
   ASSERT_TRUE(line_becomes(client_, "a", 1));

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "redis/statistics.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
@@ -24,22 +24,6 @@ using namespace std::chrono_literals;
 using test::Background;
 using test::eventually;
 using test::RedisServer;
-
-using Counts = std::map<std::string, long>;
-
-/// How often the server has executed each command since the last reset, also inside scripts.
-Counts counts(const RedisServer& server) {
-  Counts counts;
-  std::istringstream lines(server.command({"INFO", "commandstats"}));
-  for (std::string line; std::getline(lines, line);) {
-    const std::string begin = "cmdstat_";
-    const std::size_t colon = line.find(":calls=");
-    if (!line.starts_with(begin) || colon == std::string::npos) continue;
-    counts[line.substr(begin.size(), colon - begin.size())] = std::stol(line.substr(colon + 7));
-  }
-  for (const char* ours : {"config|resetstat", "info", "client|list"}) counts.erase(ours);
-  return counts;
-}
 
 std::vector<std::string> keys(const RedisServer& server) {
   std::istringstream lines(server.command({"KEYS", "*"}));
@@ -113,6 +97,75 @@ TEST(RedisCosts, AHandOverIsOneMessageHoweverManyWait) {
   hold = {};
   for (const auto& waiter : waiters) EXPECT_TRUE(waiter->take());
   EXPECT_EQ(counts(server).at("publish"), static_cast<long>(crowd));
+}
+
+/// Clients that stand in the line of one name, the first of them holding.
+class Line {
+ public:
+  explicit Line(const RedisServer& server) : server_(server), watcher_(server.url()) {}
+
+  void join() {
+    clients_.push_back(std::make_unique<Client>(server_.url()));
+    ask(*clients_.back());
+    EXPECT_TRUE(eventually([&] { return watcher_.show("name") && waiting() + 1 == clients_.size(); }));
+    EXPECT_TRUE(eventually([&] { return listening() + 1 >= clients_.size(); })) << "all who wait listen";
+  }
+
+  /// Which commands it costs that the first one leaves.
+  Counts leave() {
+    Hold hold = holds_[left_++]->take();
+    server_.command({"CONFIG", "RESETSTAT"});
+    EXPECT_EQ(hold.release(), Released::released);
+    return counts(server_);
+  }
+
+  /// Which commands it costs that the one who left last comes back.
+  Counts come_back() {
+    server_.command({"CONFIG", "RESETSTAT"});
+    ask(*clients_[left_ - 1]);
+    EXPECT_TRUE(eventually([&] { return counts(server_).contains("evalsha"); }));
+    return counts(server_);
+  }
+
+ private:
+  void ask(Client& client) {
+    holds_.push_back(std::make_unique<Background<Hold>>(
+        [&client](std::stop_token stop) { return Mutex(client, "name", {.ttl = 60s}).acquire(stop); }));
+  }
+  std::size_t waiting() { return watcher_.show("name")->waiters.size(); }
+  std::size_t listening() const {
+    const std::string channels = server_.command({"PUBSUB", "CHANNELS"});
+    return static_cast<std::size_t>(std::count(channels.begin(), channels.end(), '\n'));
+  }
+
+  const RedisServer& server_;
+  Client watcher_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::unique_ptr<Background<Hold>>> holds_;
+  std::size_t left_ = 0;
+};
+
+TEST(RedisCosts, AHandOverInALineIsTenCommandsAndJoiningItNine) {
+  const RedisServer server;
+  Line line(server);
+  for (int i = 0; i < 4; ++i) line.join();
+  const Counts handed_over = {{"evalsha", 1}, {"get", 1},  {"time", 1}, {"zrange", 1}, {"hmget", 1},
+                              {"zadd", 2},    {"zrem", 1}, {"hdel", 1}, {"hset", 1},   {"publish", 1}};
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.come_back(), (Counts{{"evalsha", 1},
+                                      {"time", 1},
+                                      {"set", 1},
+                                      {"get", 1},
+                                      {"zrange", 1},
+                                      {"hmget", 1},
+                                      {"zrevrange", 1},
+                                      {"hset", 1},
+                                      {"zadd", 1},
+                                      {"zcard", 1}}));
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_EQ(line.leave(), handed_over);
+  EXPECT_FALSE(line.leave().contains("publish")) << "nobody is left who could hear it";
 }
 
 TEST(RedisCosts, NothingButTheCounterStays) {

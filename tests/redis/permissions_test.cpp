@@ -54,8 +54,12 @@ TEST(RedisPermissions, TheDocumentedOnesSuffice) {
   Background waiter([&](std::stop_token stop) { return Mutex(second, "lock", {.ttl = 60s}).acquire(stop).valid(); });
   ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 1; }));
   ASSERT_TRUE(eventually([&] { return server.command({"PUBSUB", "CHANNELS"}) != ""; }));
+  Client third(url);
+  Background last([&](std::stop_token stop) { return Mutex(third, "lock", {.ttl = 60s}).acquire(stop).valid(); });
+  ASSERT_TRUE(eventually([&] { return client.show("lock")->waiters.size() == 2; }));
   hold = {};
   EXPECT_TRUE(waiter.take());
+  EXPECT_TRUE(last.take());
   const Hold permits = Semaphore(client, "pool", 3).acquire();
   const Hold more = Semaphore(second, "pool", 3).acquire();
   Hold book = SharedMutex(client, "book").acquire();

@@ -21,6 +21,7 @@ std::vector<Violation> Checker::run() {
 
 void Checker::read_client(const Event& event) {
   if (event.what == What::troubled) return troubled(event);
+  if (event.what == What::forgot) return forgot(event);
   if (event.what == What::hung) return violated(Rule::comes_to_an_end, "something goes on for ever");
   if (event.what == What::ended) {
     if (event.value != 0) violated(Rule::nothing_left, "the store still has claims");
@@ -51,6 +52,7 @@ void Checker::read_client(const Event& event) {
 
 void Checker::troubled(const Event& event) {
   waits_are_bounded();
+  if (!history_.exact) return block_everything(event.until);
   for (std::uint8_t at = 0; at < history_.clients; ++at) {
     if (event.client != Event::everybody && event.client != at) continue;
     Client& client = clients_[at];
@@ -64,26 +66,33 @@ void Checker::troubled(const Event& event) {
   }
 }
 
+void Checker::forgot(const Event& event) {
+  waits_are_bounded();
+  block_everything(event.until);
+  amnesias_.push_back({.from = now_, .until = std::max(event.until, forgotten_by())});
+}
+
 void Checker::resumed(std::uint8_t client) {
   clients_[client].paused = false;
   clients_[client].resumed_at = now_;
   if (history_.exact) return;
-  block_everything();
+  block_everything(now_);
   for (std::uint8_t name = 0; name < history_.names; ++name) waits_outside(client, name);
 }
 
 /// It cannot be served any more. What it has in the store stays there until its leases end.
 void Checker::leaves_the_line(std::uint8_t client) {
   waits_are_bounded();
-  if (!history_.exact) block_everything();
+  if (!history_.exact) block_everything(now_);
   for (const ClaimNotes& claim : claims_) {
     if (claim.client == client && claim.armed_until > now_) block(claim.name, opens(claim));
   }
   stop_waiting(client);
 }
 
-void Checker::block_everything() {
-  for (std::uint8_t name = 0; name < history_.names; ++name) block(name, now_ + at_most(history_.longest_lease));
+/// Until a lease after `moment`.
+void Checker::block_everything(Moment moment) {
+  for (std::uint8_t name = 0; name < history_.names; ++name) block(name, moment + at_most(history_.longest_lease));
 }
 
 void Checker::stop_waiting(std::uint8_t client) {

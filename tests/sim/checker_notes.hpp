@@ -21,6 +21,9 @@
 //
 // In a history that is not exact (History::exact) nothing is known of claims: a client waits from its first request to
 // its last answer, and whoever is paused or dies stands in everybody's way until its lease has ended.
+//
+// When a store has forgotten everything (What::forgot), others are served while its holders still believe in their
+// holds. Only from the end of that time on do holds exclude each other again, and none from before may be left.
 
 namespace holdfast::sim {
 
@@ -134,6 +137,12 @@ class Checker {
     std::uint32_t last_hold = nobody;
   };
 
+  /// The store had lost all its claims, and not everybody knew it yet.
+  struct Amnesia {
+    Moment from = {};
+    Moment until = {};
+  };
+
   struct Name {
     std::vector<std::uint32_t> holds = {};  ///< that may still be valid
     std::uint64_t last_token = 0;
@@ -152,6 +161,8 @@ class Checker {
   void granted(const Event& event);
   void check_exclusion(const Event& event);
   void check_token(const Event& event);
+  bool is_known_of_old(const Event& event) const;
+  void sampled(const Event& event);
   void check_tenure(const Event& event);
   void hold_ended(const Event& event);
   static void stays_closed(Hold& hold);
@@ -177,10 +188,11 @@ class Checker {
   // checker.cpp
   void read_client(const Event& event);
   void troubled(const Event& event);
+  void forgot(const Event& event);
   void resumed(std::uint8_t client);
   void leaves_the_line(std::uint8_t client);
   void stop_waiting(std::uint8_t client);
-  void block_everything();
+  void block_everything(Moment moment);
   void closed(const Event& event);
   void forget(std::uint8_t client);
   void at_the_end();
@@ -224,6 +236,8 @@ class Checker {
   Moment noticed_by(std::uint8_t client, Moment moment) const {
     return history_.exact ? moment : std::max(moment, clients_[client].resumed_at) + history_.noise;
   }
+  /// Until when holds from before the store's last loss may be believed in.
+  Moment forgotten_by() const { return amnesias_.empty() ? long_ago : amnesias_.back().until; }
   void violated(Rule rule, std::string what) { violations_.push_back({rule, now_, std::move(what)}); }
   static std::string turn_text(const Event& event) { return "turn " + std::to_string(event.subject); }
 
@@ -235,6 +249,7 @@ class Checker {
   std::vector<TurnNotes> turns_;
   std::vector<Hold> holds_;
   std::vector<ClaimNotes> claims_;
+  std::vector<Amnesia> amnesias_;
   std::uint32_t joined_ = 0;
 };
 

@@ -61,6 +61,9 @@ class Story {
   Story& turn(What what, std::uint32_t turn, std::uint8_t detail = 0, double until = 0) {
     return add({.until = moment(until), .subject = turn, .what = what, .detail = detail});
   }
+  Story& forgets(double until) {
+    return add({.until = moment(until), .what = What::forgot, .client = Event::everybody});
+  }
   Story& told(std::uint32_t turn, HoldState state) {
     return this->turn(What::told, turn, static_cast<std::uint8_t>(state));
   }
@@ -430,6 +433,54 @@ TEST(Checker, ExcusesAWaitWhileSomebodyStandsStill) {
   story.at(10).by(0).turn(What::releases, 0, 0, 90).by(2).client(What::paused);
   story.at(400).by(2).client(What::resumed).at(450).by(1).granted(1, 2, 500);
   EXPECT_THAT(story.broken(), IsEmpty());
+}
+
+// --- stores that have lost everything
+// --------------------------------------------------------------------------------
+
+TEST(Checker, LetsOthersInWhenTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 95).by(1).enters(1);
+  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200).writes(1, 5 << 8, true);
+  story.at(13).by(0).writes(0, 1 << 8, false).turn(What::releases, 0).enters(2).granted(2, 1, 95, 1);
+  story.at(150).by(1).turn(What::releases, 1).by(0).turn(What::lost, 2).enters(3).granted(3, 6, 220);
+  EXPECT_THAT(story.broken(), IsEmpty());
+}
+
+TEST(Checker, LetsAGrantBeLateThatTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).by(1).enters(1).at(10).forgets(110);
+  story.at(12).by(1).granted(1, 5, 100).at(13).by(0).granted(0, 4, 90);
+  EXPECT_THAT(story.broken(), IsEmpty());
+}
+
+TEST(Checker, SeesTwoWhoGoOnAfterTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 150).by(1).enters(1);
+  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::exclusion));
+}
+
+TEST(Checker, SeesASecondHolderLongAfterTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).by(1).enters(1);
+  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200).at(120).by(0).granted(0, 6, 200);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::exclusion));
+}
+
+TEST(Checker, SeesAHolderWhoNeverHearsThatTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 300).at(10).forgets(110);
+  story.at(111).turn(What::sampled, 0, static_cast<std::uint8_t>(HoldState::held), 300);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::lost_by_v));
+}
+
+TEST(Checker, SeesTokensThatBeginAgainWhenTheStoreHasForgotten) {
+  Story story;
+  story.not_exact().at(1).by(0).enters(0).granted(0, 9, 95).by(1).enters(1);
+  story.at(10).forgets(110).at(12).by(1).granted(1, 1, 100);
+  story.turn(What::releases, 1).enters(2).granted(2, 2, 100);
+  EXPECT_THAT(story.broken(), ElementsAre(Rule::token_order, Rule::token_order));
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------

@@ -31,14 +31,7 @@ void Checker::read_turn(const Event& event) {
     case What::holds_on:
       if (Hold* hold = this->hold(event)) hold->claim = static_cast<std::uint32_t>(event.value);
       return;
-    case What::sampled:
-      if (event.detail <= at_risk && now_ >= event.until) {
-        violated(Rule::lost_by_v, turn_text(event) + " looked after V and saw a valid hold");
-      }
-      if (const Hold* hold = this->hold(event); hold != nullptr && hold->ended && event.detail <= at_risk) {
-        violated(Rule::dead_is_dead, turn_text(event) + " looked after its hold had ended and saw a valid one");
-      }
-      return;
+    case What::sampled: return sampled(event);
     case What::told: return told(event);
     case What::lost:
       if (Hold* hold = this->hold(event)) {
@@ -143,19 +136,35 @@ void Checker::granted(const Event& event) {
   stand.waits_since = never;
 }
 
+void Checker::sampled(const Event& event) {
+  if (event.detail > at_risk) return;
+  if (now_ >= event.until) violated(Rule::lost_by_v, turn_text(event) + " looked after V and saw a valid hold");
+  const Hold* const hold = this->hold(event);
+  if (hold == nullptr) return;
+  if (hold->ended) {
+    violated(Rule::dead_is_dead, turn_text(event) + " looked after its hold had ended and saw a valid one");
+  }
+  if (std::any_of(amnesias_.begin(), amnesias_.end(),
+                  [&](const Amnesia& it) { return hold->granted_at < it.from && it.until <= now_; })) {
+    violated(Rule::lost_by_v, turn_text(event) + " saw a valid hold that the store has long forgotten");
+  }
+}
+
 void Checker::check_exclusion(const Event& event) {
   Name& name = names_[event.name];
   std::erase_if(name.holds, [&](std::uint32_t at) {
     const Hold& hold = holds_[at];
     return (hold.ended || hold.valid_until <= now_) && hold.closed_until <= now_;
   });
-  if (event.until <= now_) return;  // it was dead when its user heard of it, who claims nothing
+  const Moment from = std::max(now_, forgotten_by());
+  if (event.until <= from) return;  // it was dead when its user heard of it, who claims nothing
   const std::uint32_t limit = history_.limits[event.name];
   std::uint32_t held = event.permits;
   std::uint32_t kept_closed = 0;
   for (const std::uint32_t at : name.holds) {
     const Hold& other = holds_[at];
-    const bool claims = !other.ended && other.valid_until > now_;
+    const bool claims = !other.ended && other.valid_until > from;
+    if (!claims && other.closed_until <= from) continue;
     (claims ? held : kept_closed) += other.permits;
     if (limit > 0 || (other.mode == ClaimMode::shared && mode_of(event) == ClaimMode::shared)) continue;
     violated(claims ? Rule::exclusion : Rule::lock_delay,
@@ -171,7 +180,8 @@ void Checker::check_exclusion(const Event& event) {
   }
 }
 
-/// A hold that was dead when its user heard of it may be older than the last; but not than those before its request.
+/// A hold that was dead when its user heard of it may be older than the last; but not than those before its request. So
+/// may one that the store has forgotten meanwhile.
 void Checker::check_token(const Event& event) {
   Name& name = names_[event.name];
   const bool alive = event.until > now_;
@@ -184,15 +194,28 @@ void Checker::check_token(const Event& event) {
   }
   // Permits are granted side by side, and heard of in any order: the store's order is checked where it grants them.
   const bool side_by_side = mode_of(event) == ClaimMode::permits;
-  if (!side_by_side && event.value <= (alive ? name.last_token : turn(event).newest_token)) {
-    violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
-  } else if ((!alive || side_by_side) && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
+  const bool is_newest = alive && now_ >= forgotten_by();
+  if (!side_by_side && event.value <= (is_newest ? name.last_token : turn(event).newest_token)) {
+    if (!is_known_of_old(event))
+      violated(Rule::token_order, turn_text(event) + " got a token that is not larger than the last");
+  } else if ((!is_newest || side_by_side) && std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
                return hold.name == event.name && hold.token == event.value;
              })) {
     violated(Rule::token_order, turn_text(event) + " got a token that another one has");
   }
   name.last_token = std::max(name.last_token, event.value);
   name.last_writers_token = std::max(name.last_writers_token, event.value);
+}
+
+/// Whether it lives on a claim that its client was granted before the store forgot everything: others may have larger
+/// tokens already.
+bool Checker::is_known_of_old(const Event& event) const {
+  if (amnesias_.empty() || turns_[event.subject].entered_at >= forgotten_by()) return false;
+  if (event.until > now_ && now_ >= forgotten_by()) return false;
+  return std::any_of(holds_.begin(), holds_.end(), [&](const Hold& hold) {
+    return hold.name == event.name && hold.client == event.client && hold.token >> 8U == event.value >> 8U &&
+           hold.token < event.value;
+  });
 }
 
 void Checker::check_tenure(const Event& event) {
@@ -295,7 +318,7 @@ void Checker::wrote(const Event& event) {
   }
   if (accepted) name.largest_written = event.value;
   const Hold* hold = this->hold(event);
-  if (!accepted && hold != nullptr && !hold->ended && now_ < hold->valid_until) {
+  if (!accepted && hold != nullptr && !hold->ended && now_ < hold->valid_until && now_ >= forgotten_by()) {
     violated(Rule::fenced_writes, turn_text(event) + " holds the lock, but its write was refused");
   }
 }

@@ -56,6 +56,9 @@ enum class What : std::uint8_t {
   // The end.
   ended,  ///< value: 1 if the store still has claims
   hung,   ///< the history did not come to an end
+
+  // The store.
+  forgot,  ///< it has lost all its claims; until: when whoever had one is done with believing in it
 };
 
 enum class Request : std::uint8_t { acquire, renew, release, downgrade };

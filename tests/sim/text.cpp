@@ -177,6 +177,7 @@ std::string about_client(const Event& event) {
     case What::closed: return event.value == 0 ? "closed" : "closed, LEFT something behind";
     case What::ended: return event.value == 0 ? "the end" : "the end; the store still has claims";
     case What::hung: return "HUNG";
+    case What::forgot: return "the store forgets everything, believed in until " + milliseconds_of(event.until);
     default: return {};
   }
 }

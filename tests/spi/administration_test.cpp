@@ -135,6 +135,8 @@ TEST_P(AdministrationOf, ShowsOnlyTheLiving) {
   client.acquire(2, {.name = "line"});
   client.acquire(3, {.name = "line", .lease = 150ms, .reason = "dead"});
   client.acquire(4, {.name = "line", .reason = "alive"});
+  let_lapse(client, 1);
+  let_lapse(client, 3, "line");
   EXPECT_TRUE(test::eventually([&] { return !client.show("name"); }));
   EXPECT_TRUE(test::eventually([&] { return client.show("line")->waiters.size() == 1U; }));
   EXPECT_EQ(client.show("line")->waiters.at(0).reason, "alive");
@@ -157,6 +159,8 @@ TEST_P(AdministrationOf, ListsOnlyTheLiving) {
   client.acquire(2, {.name = "line"});
   client.acquire(3, {.name = "line", .lease = 150ms, .reason = "dead"});
   client.acquire(4, {.name = "line", .reason = "alive"});
+  let_lapse(client, 1, "holder");
+  let_lapse(client, 3, "line");
   EXPECT_TRUE(test::eventually([&] { return names_of(client.list()) == Names({"line"}); }));
   EXPECT_TRUE(test::eventually([&] { return client.list().at(0).waiters.size() == 1U; }));
   EXPECT_EQ(client.list().at(0).waiters.at(0).reason, "alive");
@@ -270,6 +274,7 @@ TEST_P(AdministrationOf, SaysWhatItPromises) {
   const StoreTraits traits = client.traits();
   EXPECT_EQ(traits.store, GetParam().scheme);
   EXPECT_TRUE(traits.fifo && traits.shared && traits.permits) << "what this suite relies on";
+  EXPECT_EQ(traits.lock_delay, GetParam().lock_delay);
   EXPECT_GT(traits.max_value_bytes, 0U);
 }
 

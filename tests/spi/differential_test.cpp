@@ -54,8 +54,9 @@ class Differential : public testing::TestWithParam<StoreKind> {
 TEST_P(Differential, StepByStepNothingDiffers) {
   const std::uint64_t seed = seed_or(20260101);
   Trail trail(seed);
-  Player model(model_.url);
-  Player player(store_.url);
+  const auto numbers = GetParam().sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
+  Player model(model_.url, numbers);
+  Player player(store_.url, numbers);
   for (Step& step : random_script(seed, static_cast<std::size_t>(GetParam().steps))) {
     if (!GetParam().lock_delay) step.wish.lock_delay = 0ms;
     const std::string expected = model.play(step);
@@ -74,8 +75,10 @@ TEST_P(Differential, StepByStepNothingDiffers) {
   EXPECT_GT(player.pushes(), static_cast<std::size_t>(GetParam().steps / 30));
 }
 
+class DifferentialInOneGo : public Differential {};
+
 /// Many steps of one client at once, on a store that has yet to be opened: it may execute them as one.
-TEST_P(Differential, InOneGoNothingDiffers) {
+TEST_P(DifferentialInOneGo, NothingDiffers) {
   for (std::uint64_t seed = seed_or(1), last = seed + 15; seed < last; ++seed) {
     Trail trail(seed);
     const FreshStore fresh_model = store_kinds().front().make();
@@ -105,6 +108,7 @@ TEST_P(Differential, InOneGoNothingDiffers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Store, Differential, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, DifferentialInOneGo, testing::ValuesIn(lease_kinds()), name_of);
 
 }  // namespace
 }  // namespace holdfast::spi_suite

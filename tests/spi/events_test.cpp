@@ -121,6 +121,7 @@ TEST_P(GrantNumbers, RiseOverEverything) {
   second.release(8);
   hold(first.acquire(9, {.lease = 100ms}));
   second.acquire(10);
+  let_lapse(first, 9);
   EXPECT_TRUE(test::eventually([&] { return second.look(10).standing == granted; }));
   hold(second.look(10));
   second.release(10);

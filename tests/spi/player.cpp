@@ -34,7 +34,7 @@ int claim_in(const std::string& reason) { return std::stoi(reason.substr(6)); }
 
 }  // namespace
 
-Player::Player(const std::string& url) {
+Player::Player(const std::string& url, Numbers numbers) : when_numbered_(numbers) {
   for (int i = 0; i < Step::clients; ++i) clients_.push_back(std::make_unique<BackendUnderTest>(url));
 }
 
@@ -99,7 +99,7 @@ std::function<std::string()> Player::begin(const Step& step) {
 }
 
 std::uint64_t Player::all_but_the_newest(const Step& step) {
-  if (step.number == 0) return spi::Administration::all;
+  if (step.number == 0 || when_numbered_ == Numbers::on_joining) return spi::Administration::all;
   const auto& known = numbers_[{step.name.text(), step.of == LockKind::semaphore}];
   const auto count = static_cast<std::size_t>(step.number);
   return known.size() > count ? *std::next(known.rbegin(), step.number) : 0;
@@ -119,7 +119,7 @@ std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& 
   auto& numbers = numbers_[{name.text(), mode_of(claim).kind == ClaimMode::permits}];
   const bool is_new = numbers.insert(answer.number).second;
   return std::string("granted, number ") + (is_new ? "new" : "known") +
-         (answer.number == *numbers.rbegin() ? ", the largest" : "") +
+         (when_numbered_ == Numbers::on_granting && answer.number == *numbers.rbegin() ? ", the largest" : "") +
          (answer.asked_to_release ? ", asked" + spi_suite::text_of(*answer.asked_to_release) : "");
 }
 

@@ -15,7 +15,11 @@ namespace holdfast::spi_suite {
 /// places, results, and whether a number is new and the largest of its name; never the number itself.
 class Player {
  public:
-  explicit Player(const std::string& url);
+  /// When claims get their numbers. On joining the line, those of one name do not rise with every grant: its lock and
+  /// its semaphore are two lines.
+  enum class Numbers { on_granting, on_joining };
+
+  explicit Player(const std::string& url, Numbers numbers = Numbers::on_granting);
 
   std::string play(const Step& step);
   /// Begins a step; the function waits for its end and says what came of it.
@@ -34,6 +38,7 @@ class Player {
   std::string text_of(int claim, const LockName& name, const ClaimAnswer& answer);
   std::string text_of(const std::vector<LockStatus>& locks) const;
 
+  const Numbers when_numbered_;
   std::vector<std::unique_ptr<BackendUnderTest>> clients_;
   /// Of the grants of each name's lock, and of its semaphore.
   std::map<std::pair<std::string, bool>, std::set<std::uint64_t>> numbers_;

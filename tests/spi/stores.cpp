@@ -8,6 +8,7 @@
 #include "support/etcd_server.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/zookeeper_server.hpp"
 
 namespace holdfast::spi_suite {
 namespace {
@@ -42,6 +43,12 @@ FreshStore of_plain_locks() {
   return {server->url() + "/" + std::to_string(++made) + "?layout=plain", server};
 }
 
+/// One server for all cases of a process, too.
+FreshStore on_a_zookeeper_server() {
+  static const auto server = std::make_shared<test::ZookeeperServer>();
+  return {server->url() + "?prefix=" + new_name(), server};
+}
+
 }  // namespace
 
 const std::vector<StoreKind>& store_kinds() {
@@ -50,13 +57,34 @@ const std::vector<StoreKind>& store_kinds() {
       {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
       {.scheme = "redis", .make = on_a_redis_server},
       {.scheme = "etcd", .make = on_an_etcd_server, .lock_delay = false, .steps = 1500, .shortest_lease = 1s},
+      {.scheme = "zookeeper",
+       .make = on_a_zookeeper_server,
+       .sessions = true,
+       .lock_delay = false,
+       .crowd = 100,
+       .steps = 1200},
   };
   return kinds;
 }
 
-std::vector<StoreKind> kinds_with_lock_delay() {
+namespace {
+
+/// Those for which a member of StoreKind has a value.
+std::vector<StoreKind> kinds_with(bool StoreKind::* member, bool value) {
   std::vector<StoreKind> kinds = store_kinds();
-  std::erase_if(kinds, [](const StoreKind& kind) { return !kind.lock_delay; });
+  std::erase_if(kinds, [&](const StoreKind& kind) { return kind.*member != value; });
+  return kinds;
+}
+
+}  // namespace
+
+const std::vector<StoreKind>& lease_kinds() {
+  static const std::vector<StoreKind> kinds = kinds_with(&StoreKind::sessions, false);
+  return kinds;
+}
+
+const std::vector<StoreKind>& kinds_with_lock_delay() {
+  static const std::vector<StoreKind> kinds = kinds_with(&StoreKind::lock_delay, true);
   return kinds;
 }
 
@@ -81,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Store, LineOrder, testing::ValuesIn(store_kinds()), nam
 INSTANTIATE_TEST_SUITE_P(Store, SharedMode, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Permits, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Requests, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Leases, testing::ValuesIn(lease_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, LockDelays, testing::ValuesIn(kinds_with_lock_delay()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, Events, testing::ValuesIn(store_kinds()), name_of);
 INSTANTIATE_TEST_SUITE_P(Store, GrantNumbers, testing::ValuesIn(store_kinds()), name_of);

@@ -20,8 +20,10 @@ struct FreshStore {
 struct StoreKind {
   std::string scheme = {};  ///< also part of the names of the tests
   FreshStore (*make)() = nullptr;
-  bool notices_deaths = false;  ///< of clients, before their leases end
-  bool lock_delay = true;
+  bool notices_deaths = false;        ///< of clients, before their leases end
+  bool sessions = false;              ///< claims do not end one by one, but with their client
+  bool lock_delay = true;             ///< names can stay closed after an unclean end
+  int crowd = 700;                    ///< so many claims of one name at once
   int steps = 6000;                   ///< that a long script may have
   milliseconds shortest_lease = 1ms;  ///< shorter ones are given this length, others whole multiples of it
 };
@@ -29,8 +31,11 @@ struct StoreKind {
 /// What the suite runs on: a store joins with a line in stores.cpp.
 const std::vector<StoreKind>& store_kinds();
 
-/// Of these, the stores that have a lock_delay.
-std::vector<StoreKind> kinds_with_lock_delay();
+/// Those of them whose claims have leases of their own.
+const std::vector<StoreKind>& lease_kinds();
+
+/// Those of them that have a lock_delay.
+const std::vector<StoreKind>& kinds_with_lock_delay();
 
 /// Stores without a line: claims look from time to time. They have a chapter of their own, and share those that are not
 /// about claims.
@@ -47,6 +52,10 @@ class StoreTest : public testing::TestWithParam<StoreKind> {
   milliseconds given(milliseconds lease) const {
     const milliseconds unit = GetParam().shortest_lease;
     return (lease + unit - 1ms) / unit * unit;
+  }
+  /// The claim's short lease has ended, or will. Where leases are sessions, that takes a release.
+  static void let_lapse(BackendUnderTest& client, int claim, const LockName& name = "name") {
+    if (GetParam().sessions) client.release(claim, name);
   }
 
  private:

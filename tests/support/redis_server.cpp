@@ -71,6 +71,7 @@ std::unique_ptr<ServerProcess> RedisServer::launch() const {
                                         directory_.path().string()};
   if (options_.tls) arguments.insert(arguments.end(), {"--tls-port", port_});
   arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
+  arguments.insert(arguments.begin(), options_.launcher.begin(), options_.launcher.end());
   return std::make_unique<ServerProcess>(arguments, directory_.path());
 }
 

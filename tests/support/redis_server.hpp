@@ -16,6 +16,7 @@ class RedisServer {
     bool keeps_data = false;                  ///< across stop() and start(): an append-only file
     std::vector<std::string> arguments = {};  ///< of the program, as redis-server takes them
     bool tls = false;                         ///< at the port; the arguments name the files
+    std::vector<std::string> launcher = {};   ///< the program that runs it, with arguments: ServerClock::launcher()
     std::string password = {};                ///< with which command() enters, if the arguments say that one is needed
   };
 
@@ -23,6 +24,8 @@ class RedisServer {
   explicit RedisServer(Options options);
 
   const std::string& port() const { return port_; }
+  /// REQUIRES: it runs.
+  pid_t pid() const { return process_->pid(); }
   std::string url() const { return "redis://127.0.0.1:" + port_; }
   std::string unix_url() const { return "redis+unix:" + socket_path(); }
   const std::filesystem::path& directory() const { return directory_.path(); }
@@ -32,6 +35,8 @@ class RedisServer {
   void kill() { process_->kill(); }
   /// Again, at the same port.
   void start();
+  /// What it has kept. REQUIRES: it does not run.
+  void delete_data() const { std::filesystem::remove_all(directory_.path() / "appendonlydir"); }
   void pause() { process_->pause(); }
   void resume() { process_->resume(); }
 

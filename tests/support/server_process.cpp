@@ -12,6 +12,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
 #include <system_error>
 
@@ -65,16 +66,22 @@ void ServerProcess::pause() const { ::kill(pid_, SIGSTOP); }
 void ServerProcess::resume() const { ::kill(pid_, SIGCONT); }
 
 std::string free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool ok = bind(descriptor, generic, size) == 0 && getsockname(descriptor, generic, &size) == 0;
-  close(descriptor);
-  if (!ok) throw std::system_error(errno, std::generic_category(), "no free port");
-  return std::to_string(ntohs(address.sin_port));
+  // Below those that the kernel gives to clients (net.ipv4.ip_local_port_range). Else, while the server is down, a
+  // client that tries to reach it could be given the server's own port, connect to itself, and keep the server out.
+  std::random_device random;
+  std::uniform_int_distribution<std::uint16_t> any(15'000, 32'000);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::uint16_t port = any(random);
+    const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool is_free = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    close(descriptor);
+    if (is_free) return std::to_string(port);
+  }
+  throw std::runtime_error("no free port");
 }
 
 void start_server(const std::string& program, const std::filesystem::path& directory,

@@ -63,6 +63,53 @@ TEST(Claim, IsRenewedTogetherWithOthers) {
   EXPECT_EQ(client.store->renews.front().ids.size(), 3U);
 }
 
+/// Many that are held, and due for renewal at the same time.
+std::vector<std::unique_ptr<Call>> hold_many(ScriptedEngine& client, std::size_t count) {
+  std::vector<std::unique_ptr<Call>> calls;
+  for (std::size_t i = 0; i < count; ++i) {
+    calls.push_back(client.call("lock-" + std::to_string(i)));
+    client.answer(client.store->next_acquire(), client.granted(7));
+  }
+  client.loop.advance(1s);
+  return calls;
+}
+
+TEST(Claim, IsRenewedAfterOthersIfTheyAreMany) {
+  ScriptedEngine client;
+  const auto calls = hold_many(client, 2500);
+  for (const std::size_t expected : {1024U, 1024U, 452U}) {
+    ASSERT_EQ(client.store->renews.size(), 1U) << "they do not wait for each other in the store";
+    ASSERT_EQ(client.store->renews.front().ids.size(), expected);
+    client.loop.advance(400ms);  // almost all of a request's patience
+    client.answer(client.store->next_renew(), std::vector(expected, client.granted(7)));
+  }
+  for (const auto& call : calls) EXPECT_EQ(state(client, *call), HoldState::held);
+}
+
+TEST(Claim, IsAtRiskAtOnceWithTheOthersIfTheyAreMany) {
+  ScriptedEngine client;
+  const auto calls = hold_many(client, 2500);
+  client.answer(client.store->next_renew(), Failure{Errc::in_doubt, {}});
+  for (const auto& call : calls) EXPECT_EQ(state(client, *call), HoldState::at_risk);
+  EXPECT_TRUE(client.store->renews.empty()) << "nobody would answer";
+
+  client.loop.advance(500ms);
+  while (!client.store->renews.empty()) {
+    auto renewal = client.store->next_renew();
+    const std::size_t count = renewal.ids.size();
+    client.answer(std::move(renewal), std::vector(count, client.granted(7)));
+  }
+  for (const auto& call : calls) EXPECT_EQ(state(client, *call), HoldState::held);
+}
+
+TEST(Claim, IsRenewedThoughAnotherBatchIsRefused) {
+  ScriptedEngine client;
+  const auto calls = hold_many(client, 1500);
+  client.answer(client.store->next_renew(), Failure{Errc::store_failed, {}});
+  auto renewal = client.store->next_renew();
+  EXPECT_EQ(renewal.ids.size(), 476U);
+}
+
 TEST(Claim, IsAtRiskAfterAFailedRenewalAndHeldAgainAfterAGoodOne) {
   ScriptedEngine client;
   const auto call = client.call("a");

@@ -14,6 +14,10 @@ namespace holdfast::redis {
 /// written a second time, with the text in place of the digest, when the server has forgotten the script.
 class Command {
  public:
+  /// `bytes`: about how long it becomes.
+  explicit Command(std::size_t bytes) { body_.reserve(bytes); }
+  Command() = default;
+
   Command& add(std::string_view part) {
     body_ += '$';
     append_number(body_, part.size());

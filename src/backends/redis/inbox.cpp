@@ -47,7 +47,8 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
     if (!closed_) link_.want();
   }
   if (sent < open_since_ && open_since_ != Instant::max()) catch_up_soon();
-  look_after(moment);
+  // Whether it is held for long matters only until something is.
+  look_after(waits || held_for_long_ ? lingering : moment);
 }
 
 void Inbox::forget(const LockName& name, const spi::ClaimId& id) {
@@ -92,7 +93,8 @@ void Inbox::close() {
 // --- when to listen -------------------------------------------------------------------------------------------------
 
 void Inbox::look_after(spi::Duration duration) {
-  if (!timer_.armed()) timer_.set(loop_.now() + duration);
+  const Instant due = loop_.now() + duration;
+  if (!timer_.armed() || due < timer_.due()) timer_.set(due);
 }
 
 bool Inbox::needed() const { return claims_.any_waits() || held_for_long_ || !channels_.empty(); }
@@ -118,7 +120,7 @@ void Inbox::reconsider() {
   }
   if (!held_for_long_) attentive_.reset();
   if (held_for_long_ && !attentive_) attentive_.emplace(loop_, spi::Expectation::Of::upkeep);
-  const bool may_become_long = !claims_.empty() && !held_for_long_;
+  const bool may_become_long = claims_.any_held() && !held_for_long_;
   if (!claims_.empty() || !link_.is_resting()) look_after(may_become_long ? moment : lingering);
 }
 

@@ -64,6 +64,7 @@ class KnownClaims {
   }
 
   bool empty() const { return claims_.empty(); }
+  bool any_held() const { return claims_.size() > waiting_; }
   bool any_held_since(spi::Instant instant) const {
     return std::any_of(claims_.begin(), claims_.end(),
                        [&](const auto& each) { return !each.second.waiting && each.second.since <= instant; });

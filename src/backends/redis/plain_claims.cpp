@@ -103,7 +103,7 @@ const Script& renew_script() {
 }
 
 /// The random value that stands in the lock's key: text, because people look at such keys.
-std::string value_of(const spi::ClaimId& id) { return hexadecimal(bytes_of(id)); }
+std::string value_of(const spi::ClaimId& id) { return hexadecimal(IdBytes(id)); }
 
 std::optional<Failure> why_refused(const ClaimRequest& request, const Keys& keys) {
   if (auto failure = spi::why_invalid(request)) return failure;

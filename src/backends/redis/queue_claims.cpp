@@ -26,6 +26,9 @@ namespace {
 /// Longer is as good as for ever, and times stay far below the places in the line.
 constexpr milliseconds longest_delay = std::chrono::hours(24 * 365 * 10);
 
+/// What a request about one claim takes, unless its name is very long.
+constexpr std::size_t usual_bytes = 512;
+
 void add_keys(Command& command, const LineKeys& keys) {
   command.add(keys.line).add(keys.claims).add(keys.order).add(keys.counter);
 }
@@ -69,23 +72,23 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (request.replaces) withdraw_elsewhere({request.name, *request.replaces, request.lease}, request.mode);
   const bool permits = request.mode.kind == ClaimMode::permits;
   const milliseconds delay = std::min(request.lock_delay, longest_delay);
-  Command command;
+  Command command(usual_bytes);
   command.add(4);
   add_keys(command, keys_.line(request.name.text(), permits));
-  command.add(bytes_of(request.id)).add(RecordTail::of(request, client_)).add(request.lease.count());
-  command.add(delay.count()).add((request.lease + delay).count());
+  command.add(IdBytes(request.id)).add(RecordTail::of(request, client_)).add(request.lease.count());
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
-  command.add(request.replaces ? bytes_of(*request.replaces) : std::string());
+  request.replaces ? command.add(IdBytes(*request.replaces)) : command.add("");
+  if (delay > milliseconds::zero()) command.add(delay.count());
 
-  requests_.send({.command = std::move(command),
-                  .script = &acquire_script(),
-                  .about = Requests::about(request.name),
-                  .patience = spi::patience(request.lease),
-                  .on_reply = [this, asked = std::make_unique<Asked>(request, loop_.now()),
-                               done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    done(acquired(*asked, *result.value()));
-                  }});
+  requests_.send(
+      {.command = std::move(command),
+       .script = &claim_script(),
+       .about = Requests::about(request.name),
+       .patience = spi::patience(request.lease),
+       .on_reply = [this, asked = Asked(request, loop_.now()), done = std::move(done)](Result<Reply*> result) mutable {
+         if (!result.ok()) return done(std::move(result.failure()));
+         done(acquired(asked, *result.value()));
+       }});
 }
 
 Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
@@ -130,13 +133,13 @@ void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
 }
 
 void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> done) {
-  Command command;
+  Command command(usual_bytes);
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), permits));
-  command.add(bytes_of(claim.id));
+  command.add(IdBytes(claim.id));
   requests_.send(
       {.command = std::move(command),
-       .script = &release_script(),
+       .script = &claim_script(),
        .about = Requests::about(claim.name),
        .patience = spi::patience(claim.lease),
        .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
@@ -176,7 +179,7 @@ void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
   Command command;
   command.add(4 * renewal->looks.size());
   for (const Renewal::Look& look : renewal->looks) add_keys(command, keys_.line(look.name.text(), look.permits));
-  for (const Renewal::Look& look : renewal->looks) command.add(bytes_of(look.id)).add(look.lease.count());
+  for (const Renewal::Look& look : renewal->looks) command.add(IdBytes(look.id)).add(look.lease.count());
   requests_.send(
       {.command = std::move(command),
        .script = &renew_script(),
@@ -228,7 +231,7 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
   Command command;
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), false));
-  command.add(bytes_of(claim.id));
+  command.add(IdBytes(claim.id));
   requests_.send({.command = std::move(command),
                   .script = &downgrade_script(),
                   .about = Requests::about(claim.name),

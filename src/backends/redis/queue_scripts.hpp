@@ -2,12 +2,12 @@
 
 #include "backends/redis/script.hpp"
 
-/// What is done to a line of claims (queue_line.hpp), one script for each step of spi::Claims. Their source says what
-/// they take and what they answer.
+/// What is done to a line of claims (queue_line.hpp), in one script for each step of spi::Claims. Their source says
+/// what they take and what they answer.
 namespace holdfast::redis {
 
-const Script& acquire_script();
-const Script& release_script();
+/// Acquire and release.
+const Script& claim_script();
 const Script& renew_script();
 const Script& downgrade_script();
 

@@ -49,13 +49,24 @@ ClaimMode mode_from(std::uint64_t number) {
   return number == 3 ? ClaimMode::permits : ClaimMode::exclusive;
 }
 
+void append_description(std::string& description, const spi::ClaimRequest& request) {
+  static const ClientIdentity nobody;
+  const ClientIdentity& identity = request.client ? *request.client : nobody;
+  append_text(description, identity.id);
+  append_text(description, identity.host);
+  append_number<8>(description, static_cast<std::uint64_t>(identity.pid));
+  append_text(description, identity.command);
+  append_text(description, identity.label);
+  append_text(description, request.reason);
+}
+
 }  // namespace
 
-std::string bytes_of(const spi::ClaimId& id) {
-  std::string bytes;
-  append_number<8>(bytes, id.high);
-  append_number<8>(bytes, id.low);
-  return bytes;
+IdBytes::IdBytes(const spi::ClaimId& id) : bytes_() {
+  for (unsigned i = 0; i < 8; ++i) {
+    bytes_[i] = static_cast<char>(id.high >> (8 * i) & 0xffU);
+    bytes_[8 + i] = static_cast<char>(id.low >> (8 * i) & 0xffU);
+  }
 }
 
 spi::ClaimId id_from(std::string_view bytes) {
@@ -87,22 +98,18 @@ std::uint32_t RecordTail::total_of(const spi::Mode& mode) {
 
 std::string RecordTail::of(const spi::ClaimRequest& request, std::string_view client) {
   std::string tail;
+  tail.reserve(256 + request.reason.size());
   append_number<1>(tail, number_of(request.mode.kind));
   append_number<4>(tail, units_of(request.mode));
   append_number<4>(tail, total_of(request.mode));
-  return tail.append(client).append(description_of(request));
+  tail.append(client);
+  append_description(tail, request);
+  return tail;
 }
 
 std::string RecordTail::description_of(const spi::ClaimRequest& request) {
   std::string description;
-  static const ClientIdentity nobody;
-  const ClientIdentity& identity = request.client ? *request.client : nobody;
-  append_text(description, identity.id);
-  append_text(description, identity.host);
-  append_number<8>(description, static_cast<std::uint64_t>(identity.pid));
-  append_text(description, identity.command);
-  append_text(description, identity.label);
-  append_text(description, request.reason);
+  append_description(description, request);
   return description;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,7 +13,14 @@
 namespace holdfast::redis {
 
 /// A claim's id as the store has it: 16 bytes.
-std::string bytes_of(const spi::ClaimId& id);
+class IdBytes {
+ public:
+  explicit IdBytes(const spi::ClaimId& id);
+  operator std::string_view() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::array<char, 16> bytes_;
+};
 spi::ClaimId id_from(std::string_view bytes);
 
 /// Two digits for each byte.

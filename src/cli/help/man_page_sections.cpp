@@ -28,6 +28,9 @@ constexpr std::array store_forms = {
     StoreForm{"redis", {"redis+unix:/PATH.sock", "a Redis server of this host"}},
     StoreForm{"etcd", {"etcd://[USER:PASSWORD@]HOST[:PORT][,HOST...]", "an etcd cluster, for all hosts that reach it"}},
     StoreForm{"etcd", {"etcds://...", "the same inside TLS"}},
+    StoreForm{
+        "zookeeper",
+        {"zookeeper://[USER:PASSWORD@]HOST[:PORT],...[/CHROOT]", "a ZooKeeper ensemble, for all hosts that reach it"}},
 };
 
 /// Names with blanks between them; the build says which backends it has.

@@ -1,0 +1,324 @@
+#include "backends/zookeeper/administration.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/record.hpp"
+#include "spi/answer_soon.hpp"
+#include "spi/rules.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::Done;
+using spi::Result;
+using std::chrono::system_clock;
+
+namespace {
+
+system_clock::time_point instant_of(std::int64_t milliseconds) {
+  return system_clock::time_point(std::chrono::milliseconds(milliseconds));
+}
+
+ClaimStatus status_from(const Entry& entry, const Reply& node, bool granted) {
+  Record record = Record::from(node.text);
+  return {.client = std::move(record.client),
+          .mode = entry.mode.kind,
+          .permits = entry.mode.kind == ClaimMode::permits ? entry.mode.permits : 1,
+          .number = granted ? node.stat.created : 0,
+          .reason = std::move(record.reason),
+          .since = instant_of(node.stat.created_at),
+          .lease_left = record.lease};
+}
+
+}  // namespace
+
+spi::Failure NodeAdministration::explain(const Reply& reply, bool doubtful) const {
+  return zookeeper::explain(reply, sessions_.address(), doubtful);
+}
+
+// --- looking --------------------------------------------------------------------------------------------------------
+
+void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
+  run_show(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore});
+}
+
+Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, Which which) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  Flow<Result<std::optional<LockStatus>>> looking = status_of(session, std::move(which), Freshness::newest);
+  Result<std::optional<LockStatus>> status = co_await looking;
+  call->answer(std::move(status));
+}
+
+Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr session, Which which,
+                                                                      Freshness freshness) {
+  const std::string path = path_of(which);
+  Flow<SeenLine> seeing = see(session, path, which.permits, freshness);
+  SeenLine seen = co_await seeing;
+  if (!seen.ok()) co_return explain(seen.reply, false);
+  std::deque<Sent> asked;
+  for (const Entry& entry : seen.line.entries) asked.push_back(session->get(path + "/" + entry.node));
+  LockStatus status;
+  status.name = which.name;
+  status.kind = which.permits ? LockKind::semaphore : LockKind::lock;
+  status.total = which.permits ? seen.line.total : 0;
+  std::optional<spi::Failure> failure;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const Reply& node = co_await asked[i];
+    if (node.outcome == Outcome::no_node) continue;  // it has gone meanwhile
+    if (!node.ok()) {
+      failure = explain(node, false);
+      continue;
+    }
+    const bool granted = seen.line.is_granted(i);
+    auto& claims = granted ? status.holders : status.waiters;
+    claims.push_back(status_from(seen.line.entries[i], node, granted));
+    if (granted) status.number = std::max(status.number, node.stat.created);
+  }
+  if (failure) co_return *std::move(failure);
+  if (status.holders.empty() && status.waiters.empty()) co_return std::optional<LockStatus>();
+  co_return std::optional<LockStatus>(std::move(status));
+}
+
+void NodeAdministration::list(std::string_view prefix, Done<std::vector<LockStatus>> done) {
+  run_list(make_call(calls_, spi::longest_patience, std::move(done)), std::string(prefix));
+}
+
+Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std::string prefix) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  Sent syncing = session->sync(sessions_.nodes().root());
+  Sent listing_locks = session->children(sessions_.nodes().locks());
+  Sent listing_semaphores = session->children(sessions_.nodes().semaphores());
+  co_await syncing;
+  std::vector<Which> found;
+  for (const bool permits : {false, true}) {
+    Sent& listing = permits ? listing_semaphores : listing_locks;
+    const Reply& listed = co_await listing;
+    if (call->over()) co_return;
+    if (listed.outcome == Outcome::no_node) continue;
+    if (!listed.ok()) {
+      call->answer(explain(listed, false));
+      co_return;
+    }
+    for (const std::string& node : listed.children) {
+      const auto name = Nodes::decode(node);
+      if (name && name->starts_with(prefix)) found.push_back({*name, permits});
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Which& a, const Which& b) { return a.name != b.name ? a.name < b.name : a.permits < b.permits; });
+  std::deque<Flow<Result<std::optional<LockStatus>>>> looking;
+  for (const Which& which : found) looking.push_back(status_of(session, which, Freshness::at_least_ours));
+  std::vector<LockStatus> locks;
+  std::optional<spi::Failure> failure;
+  for (auto& each : looking) {
+    Result<std::optional<LockStatus>> status = co_await each;
+    if (!status.ok()) {
+      failure = status.failure();
+    } else if (status.value()) {
+      locks.push_back(*std::move(status.value()));
+    }
+  }
+  if (failure) {
+    call->answer(*std::move(failure));
+    co_return;
+  }
+  call->answer(std::move(locks));
+}
+
+void NodeAdministration::now(Done<system_clock::time_point> done) {
+  run_now(make_call(calls_, spi::longest_patience, std::move(done)));
+}
+
+/// The leader writes down when a node was changed.
+Detached NodeAdministration::run_now(CallPtr<system_clock::time_point> call) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  Flow<Reply> beating = sessions_.beat(session);
+  const Reply beaten = co_await beating;
+  if (beaten.outcome == Outcome::no_node) {
+    call->answer(no_chroot(sessions_.address()));
+  } else if (!beaten.ok()) {
+    call->answer(explain(beaten, false));
+  } else {
+    call->answer(instant_of(beaten.stat.changed_at));
+  }
+}
+
+// --- changing -------------------------------------------------------------------------------------------------------
+
+void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
+  run_evict(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore},
+            up_to);
+}
+
+Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  const std::string path = path_of(which);
+  Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
+  SeenLine seen = co_await seeing;
+  if (call->over()) co_return;
+  if (!seen.ok()) {
+    call->answer(explain(seen.reply, false));
+    co_return;
+  }
+  std::size_t evicted = 0;
+  for (std::size_t i = 0; i < seen.line.entries.size() && !call->over(); ++i) {
+    if (!seen.line.is_granted(i)) continue;
+    const Entry& entry = seen.line.entries[i];
+    Sent asking = session->exists(path + "/" + entry.node);
+    const Reply& node = co_await asking;
+    if (call->over()) co_return;
+    if (node.outcome == Outcome::no_node || (node.ok() && node.stat.created > up_to)) continue;
+    call->is_in_doubt();
+    Sent removing = session->remove(path + "/" + entry.node);
+    const Reply& removed = co_await removing;
+    if (!removed.ok() && removed.outcome != Outcome::no_node) {
+      call->answer(explain(removed, true));
+      co_return;
+    }
+    if (removed.ok()) ++evicted;
+    if (!entry.guid.empty() && entry.mode.kind == ClaimMode::shared) {
+      static_cast<void>(session->remove(path + "/" + entry.mark()));
+    }
+  }
+  call->answer(evicted);
+}
+
+void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                                        Done<std::size_t> done) {
+  run_ask(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore},
+          request);
+}
+
+Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  const std::string path = path_of(which);
+  Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
+  SeenLine seen = co_await seeing;
+  if (call->over()) co_return;
+  if (!seen.ok()) {
+    call->answer(explain(seen.reply, false));
+    co_return;
+  }
+  call->is_in_doubt();
+  std::deque<Flow<bool>> asking;
+  for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
+    if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries[i].node, request));
+  }
+  std::size_t asked = 0;
+  for (Flow<bool>& each : asking) {
+    const bool told = co_await each;
+    if (told) ++asked;
+  }
+  call->answer(asked);
+}
+
+/// Whether the holder with this node was told.
+Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, ReleaseRequest request) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    Sent reading = session->get(path);
+    const Reply& node = co_await reading;
+    if (!node.ok()) co_return false;
+    std::string data(revoke_message);
+    if (Record::is_ours(node.text)) {
+      Record record = Record::from(node.text);
+      record.asked = request;
+      data = record.text();
+    }
+    Sent writing = session->set(path, data, node.stat.version);
+    const Reply& written = co_await writing;
+    if (written.outcome != Outcome::other_version) co_return written.ok();
+  }
+  co_return false;
+}
+
+void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
+  if (auto failure = spi::why_invalid_total(name, total)) {
+    return spi::answer_soon(calls_.loop(), std::move(done), *std::move(failure));
+  }
+  run_resize(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), true}, total);
+}
+
+Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::uint32_t total) {
+  const SessionPtr session = sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  const std::string path = path_of(which);
+  SemaphoreData data = {.total = total};
+  SeenLine seen;
+  while (!call->over()) {
+    Flow<SeenLine> seeing = see(session, path, true, Freshness::newest);
+    seen = co_await seeing;
+    if (call->over()) co_return;
+    if (!seen.ok()) {
+      call->answer(explain(seen.reply, call->doubtful()));
+      co_return;
+    }
+    if (seen.line.entries.empty()) {
+      call->answer(call->doubtful());
+      co_return;
+    }
+    // Whoever came between our looking and our writing has not seen the new total: then once more.
+    const auto missed = [&](const Entry& entry) { return entry.sequence >= data.before && entry.mode.limit != total; };
+    if (call->doubtful() && std::none_of(seen.line.entries.begin(), seen.line.entries.end(), missed)) break;
+    for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
+      if (seen.line.is_granted(i)) data.kept = std::max(data.kept, seen.line.entries[i].sequence);
+    }
+    data.before = seen.stat.children_ever;
+    call->is_in_doubt();
+    Sent writing = session->set(path, data.text());
+    const Reply& written = co_await writing;
+    if (!written.ok()) {
+      call->answer(explain(written, true));
+      co_return;
+    }
+  }
+  // Those whose turn could never come leave.
+  std::deque<Sent> removing;
+  for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
+    const Entry& entry = seen.line.entries[i];
+    if (!seen.line.is_granted(i) && entry.mode.permits > total) {
+      removing.push_back(session->remove(path + "/" + entry.node));
+    }
+  }
+  for (Sent& each : removing) co_await each;
+  call->answer(true);
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,171 @@
+// Keeping claims alive, and finding out where they stand.
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "backends/zookeeper/claims.hpp"
+#include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/record.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::ClaimAnswer;
+using spi::ClaimRef;
+using spi::Done;
+using spi::milliseconds;
+using spi::Result;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What is asked about one claim.
+struct Question {
+  SessionPtr session = {};  ///< null: nothing is known of the claim
+  std::optional<Sent> own = {};
+  std::optional<Flow<SeenLine>> seeing = {};
+};
+
+/// Half of the lease is about what a new proof would give.
+bool needs_proof(const Session& session, spi::Instant now) {
+  return session.proved_since() + session.timeout() / 2 < now;
+}
+
+bool contains(const std::vector<SessionPtr>& sessions, const SessionPtr& session) {
+  return std::find(sessions.begin(), sessions.end(), session) != sessions.end();
+}
+
+}  // namespace
+
+void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
+  std::vector<Renewal> all;
+  all.reserve(claims.size());
+  spi::Duration patience = spi::longest_patience;
+  for (const ClaimRef& claim : claims) {
+    all.push_back({{claim.id, claim.name}, claim.lease});
+    patience = std::min(patience, spi::patience(claim.lease));
+  }
+  run_renew(make_call(calls_, patience, std::move(done)), std::move(all));
+}
+
+Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
+  std::vector<SessionPtr> sessions;
+  std::vector<SessionPtr> to_prove;
+  for (const Renewal& claim : claims) {
+    const KnownClaim* const known = known_.find(claim.key);
+    const SessionPtr session = known != nullptr ? known->session : sessions_.any();
+    if (!contains(sessions, session)) sessions.push_back(session);
+    if (known != nullptr && claim.lease > 0ms && !contains(to_prove, session)) to_prove.push_back(session);
+  }
+  for (const SessionPtr& session : sessions) {
+    while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+    if (call->over()) co_return;
+  }
+
+  // Everything is asked at once.
+  call->is_in_doubt();
+  std::deque<Flow<Reply>> beats;
+  for (const SessionPtr& session : to_prove) {
+    if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(sessions_.beat(session));
+  }
+  std::deque<Question> questions;
+  for (const Renewal& claim : claims) {
+    Question& question = questions.emplace_back();
+    const KnownClaim* const known = known_.find(claim.key);
+    if (known == nullptr) continue;
+    question.session = known->session;
+    if (question.session->has_ended()) continue;
+    known_.listen(*question.session, known->path(), claim.key);
+    question.own = question.session->get(known->path(), Session::Watching::yes);
+    if (known->waiting) {
+      const bool permits = known->mode.kind == ClaimMode::permits;
+      const bool listens = permits && known->ahead == known->line;
+      question.seeing.emplace(see(question.session, known->line, permits, Freshness::at_least_ours,
+                                  listens ? Session::Watching::yes : Session::Watching::no));
+    }
+  }
+
+  std::optional<spi::Failure> failure;
+  for (Flow<Reply>& beat : beats) {
+    const Reply beaten = co_await beat;
+    if (!beaten.ok() && beaten.outcome != Outcome::session_ended) failure = explain(beaten, true);
+  }
+  std::vector<ClaimAnswer> answers(claims.size());
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const ClaimKey& key = claims[i].key;
+    Question& question = questions[i];
+    if (question.seeing && !question.own) continue;
+    if (!question.session) {
+      if (failure || call->over()) continue;
+      const SessionPtr any = sessions_.any();
+      Flow<Result<std::optional<FoundClaim>>> finding = find(any, key);
+      Result<std::optional<FoundClaim>> found = co_await finding;
+      if (!found.ok()) {
+        failure = found.failure();
+      } else if (found.value()) {
+        answers[i] = answer_for(*found.value());
+      }
+      continue;
+    }
+    if (!question.own) {  // its session has ended
+      known_.forget(key);
+      continue;
+    }
+    const Reply& own = co_await *question.own;
+    SeenLine seen;
+    if (question.seeing) {
+      Flow<SeenLine>& seeing = *question.seeing;
+      seen = co_await seeing;
+    }
+    KnownClaim* const known = known_.find(key);
+    if (known == nullptr) continue;  // released meanwhile
+    const bool gone = own.outcome == Outcome::no_node || own.outcome == Outcome::session_ended ||
+                      (own.ok() && own.stat.owner != question.session->id());
+    if (gone) {
+      known_.forget(key);
+      continue;
+    }
+    if (!own.ok()) {
+      failure = explain(own, true);
+      continue;
+    }
+    if (question.seeing) {
+      Flow<Standing> standing = stand(key, std::move(seen));
+      Standing where = co_await standing;
+      if (where.ok()) {
+        answers[i] = std::move(where.value());
+      } else {
+        failure = where.failure();
+      }
+    } else {
+      answers[i] = answer_for(*known);
+    }
+    KnownClaim* const still = known_.find(key);
+    if (still != nullptr) note_data(*still, own, answers[i]);
+    if (still != nullptr && claims[i].lease > question.session->timeout()) {
+      failure = too_long(sessions_.address(), claims[i].lease, question.session->timeout());
+    }
+  }
+  if (failure) {
+    call->answer(*failure);
+    co_return;
+  }
+  call->answer(std::move(answers));
+}
+
+/// Somebody may want it to be released.
+void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& answer) const {
+  if (answer.standing != ClaimAnswer::Standing::granted) return;
+  auto asked = Record::from(own.text).asked;
+  if (!asked) return;
+  // There is no clock that we share with whoever asked: the time counts from when we hear of it.
+  if (std::exchange(claim.asked_in, own.stat.data_changed) != own.stat.data_changed) {
+    claim.asked_until = spi::end_of(asked->within, loop_.now());
+  }
+  const auto left = std::chrono::floor<milliseconds>(claim.asked_until - loop_.now());
+  answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
+}
+
+}  // namespace holdfast::zookeeper

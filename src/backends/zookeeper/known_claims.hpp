@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "backends/zookeeper/sessions.hpp"
+#include "holdfast/name.hpp"
+#include "spi/claims.hpp"
+
+namespace holdfast::zookeeper {
+
+/// A claim of this client. Several names may use one id.
+struct ClaimKey {
+  spi::ClaimId id;
+  LockName name;
+  friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
+};
+
+/// A claim's node, as the servers last told us.
+struct KnownClaim {
+  SessionPtr session;
+  std::string line;  ///< the path of the node above
+  std::string node;  ///< its own name there
+  std::uint64_t number = 0;
+  spi::Mode mode = {};
+  bool waiting = false;
+  std::string ahead = {};  ///< while it waits: whose end it will hear of
+  /// Somebody asked it to release: which change of its data said so, and when its time ends, by our clock.
+  std::uint64_t asked_in = 0;
+  spi::Instant asked_until = {};
+
+  /// It was made as an exclusive one.
+  bool was_downgraded() const {
+    return mode.kind == ClaimMode::shared && node.find("-read-lock-") == std::string::npos;
+  }
+  std::string path() const { return line + "/" + node; }
+  std::int64_t sequence() const { return std::stoll(node.substr(node.size() - 10)); }
+};
+
+/// The claims of this client that have nodes, those that may have, and which nodes matter to which of them.
+class KnownClaims {
+ public:
+  KnownClaim* find(const ClaimKey& key) {
+    const auto found = claims_.find(key);
+    return found == claims_.end() ? nullptr : &found->second;
+  }
+  KnownClaim& note(const ClaimKey& key, KnownClaim claim) {
+    doubts_.erase(key);
+    return claims_.insert_or_assign(key, std::move(claim)).first->second;
+  }
+  void forget(const ClaimKey& key) {
+    claims_.erase(key);
+    doubts_.erase(key);
+  }
+
+  /// A request to make its node was not answered.
+  void doubt(const ClaimKey& key) { doubts_[key] = true; }
+  bool is_doubtful(const ClaimKey& key) const { return doubts_.contains(key); }
+
+  /// The claim is to be checked when that node changes.
+  void listen(const Session& session, const std::string& path, const ClaimKey& key) {
+    auto& keys = listeners_[{&session, path}];
+    for (const ClaimKey& each : keys) {
+      if (each == key) return;
+    }
+    keys.push_back(key);
+  }
+  std::vector<ClaimKey> take_listeners(const Session& session, const std::string& path) {
+    const auto found = listeners_.find({&session, path});
+    if (found == listeners_.end()) return {};
+    auto keys = std::move(found->second);
+    listeners_.erase(found);
+    return keys;
+  }
+
+  std::vector<ClaimKey> of_session(const Session& session) const {
+    std::vector<ClaimKey> keys;
+    for (const auto& [key, claim] : claims_) {
+      if (claim.session.get() == &session) keys.push_back(key);
+    }
+    return keys;
+  }
+  void forget_listeners(const Session& session) {
+    std::erase_if(listeners_, [&](const auto& each) { return each.first.first == &session; });
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const ClaimKey& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
+  };
+
+  std::unordered_map<ClaimKey, KnownClaim, Hash> claims_;
+  std::unordered_map<ClaimKey, bool, Hash> doubts_;
+  std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> listeners_;
+};
+
+}  // namespace holdfast::zookeeper

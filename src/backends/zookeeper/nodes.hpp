@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/status.hpp"
+#include "spi/claims.hpp"
+#include "spi/line.hpp"
+
+namespace holdfast::zookeeper {
+
+/// How names become nodes.
+///
+///     /holdfast/<name>                       a lock: a container whose children are its claims
+///     /holdfast/%semaphores/<name>           a semaphore; its data are those of SemaphoreData
+///     /holdfast/%registers/<name>            a register: its data is the value
+///     /holdfast/%sessions/<session>          what a client writes to, to know that its session is alive
+///
+/// Characters of names outside of [A-Za-z0-9._-] are percent-encoded, so that every name is one part of a path, and no
+/// name is one of the folders above.
+class Nodes {
+ public:
+  explicit Nodes(std::string root) : root_(std::move(root)) {}
+
+  const std::string& root() const { return root_; }
+  std::string locks() const { return root_; }
+  std::string semaphores() const { return root_ + "/%semaphores"; }
+  std::string registers() const { return root_ + "/%registers"; }
+  std::string sessions() const { return root_ + "/%sessions"; }
+
+  std::string line_of(std::string_view name, bool permits) const {
+    return (permits ? semaphores() : locks()) + "/" + encode(name);
+  }
+  std::string register_of(std::string_view name) const { return registers() + "/" + encode(name); }
+
+  static std::string encode(std::string_view name);
+  /// Empty if it is not the node of a name.
+  static std::optional<std::string> decode(std::string_view node);
+
+ private:
+  std::string root_;
+};
+
+/// A claim's id as it stands in the name of its node: a UUID.
+std::string guid_of(const spi::ClaimId& id);
+
+/// The names of a claim's nodes. Those of exclusive claims are the ones of Curator's InterProcessMutex:
+///
+///     _c_<guid>-lock-0000000007              exclusive
+///     _c_<guid>-read-lock-0000000007         shared
+///     _c_<guid>-2-of-5-lock-0000000007       permits
+///     _c_<guid>-shared-0000000007            beside the first: since then it is shared
+///
+/// Whatever else ends with ten digits is somebody else's exclusive claim.
+std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode);
+std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence);
+
+/// One claim in a line.
+struct Entry {
+  std::string node = {};
+  std::int64_t sequence = 0;
+  std::string guid = {};  ///< empty: not one of ours
+  spi::Mode mode = {};
+  bool keeps = false;  ///< see spi::LineEntry
+
+  std::string mark() const;  ///< the node that makes it shared, if it is there
+};
+
+/// What is kept with a semaphore after it was resized, while those who came before live.
+struct SemaphoreData {
+  std::uint32_t total = 0;
+  std::int64_t before = 0;  ///< claims with smaller sequences came before
+  std::int64_t kept = -1;   ///< those with a sequence up to this were granted then
+
+  std::string text() const;
+  static std::optional<SemaphoreData> from(std::string_view text);
+};
+
+/// All claims of a line, the oldest first.
+struct Line {
+  std::vector<Entry> entries = {};
+  std::uint32_t total = 0;  ///< of a semaphore; 0 if nobody is there
+
+  static Line from(const std::vector<std::string>& children, const std::optional<SemaphoreData>& data);
+
+  const Entry* find(std::string_view guid) const;
+  std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries.data()); }
+  spi::Turn turn_of(std::size_t place) const;
+  bool is_granted(std::size_t place) const { return turn_of(place).kind == spi::Turn::Kind::granted; }
+  /// Whether a claim of this mode that came now would have its turn.
+  bool admits(const spi::Mode& mode) const;
+  void erase(std::string_view guid);
+
+ private:
+  std::vector<spi::LineEntry> rule() const;
+};
+
+}  // namespace holdfast::zookeeper

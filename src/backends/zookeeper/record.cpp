@@ -1,0 +1,114 @@
+#include "backends/zookeeper/record.hpp"
+
+#include <charconv>
+
+#include "backends/zookeeper/nodes.hpp"
+
+namespace holdfast::zookeeper {
+namespace {
+
+constexpr std::string_view first_line = "holdfast 1\n";
+
+void add(std::string& text, std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  text += key;
+  text += '=';
+  // Only what would break a line; the rest stays as people know it.
+  for (const char c : value) {
+    if (c == '\n') {
+      text += "%0A";
+    } else if (c == '%') {
+      text += "%25";
+    } else {
+      text += c;
+    }
+  }
+  text += '\n';
+}
+
+std::string decoded(std::string_view value) {
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value.substr(i, 3) == "%0A") {
+      text += '\n';
+      i += 2;
+    } else if (value.substr(i, 3) == "%25") {
+      text += '%';
+      i += 2;
+    } else {
+      text += value[i];
+    }
+  }
+  return text;
+}
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+void take(Record& record, std::string_view key, std::string_view value) {
+  if (key == "client") record.client.id = decoded(value);
+  if (key == "host") record.client.host = decoded(value);
+  if (key == "pid") record.client.pid = number_in(value);
+  if (key == "command") record.client.command = decoded(value);
+  if (key == "label") record.client.label = decoded(value);
+  if (key == "reason") record.reason = decoded(value);
+  if (key == "lease") record.lease = std::chrono::milliseconds(number_in(value));
+  if (key == "asked-within") record.asked.emplace().within = std::chrono::milliseconds(number_in(value));
+  if (key == "asked-reason" && record.asked) record.asked->reason = decoded(value);
+}
+
+}  // namespace
+
+Record Record::of(const spi::ClaimRequest& request, std::chrono::milliseconds lease) {
+  Record record;
+  if (request.client) record.client = *request.client;
+  record.reason = request.reason;
+  record.lease = lease;
+  return record;
+}
+
+std::string Record::text() const {
+  std::string text(first_line);
+  add(text, "client", client.id);
+  add(text, "host", client.host);
+  add(text, "pid", std::to_string(client.pid));
+  add(text, "command", client.command);
+  add(text, "label", client.label);
+  add(text, "reason", reason);
+  add(text, "lease", std::to_string(lease.count()));
+  if (asked) {
+    add(text, "asked-within", std::to_string(asked->within.count()));
+    add(text, "asked-reason", asked->reason);
+  }
+  return text;
+}
+
+bool Record::is_ours(std::string_view text) { return text.starts_with(first_line); }
+
+Record Record::from(std::string_view text) {
+  Record record;
+  if (text == revoke_message) {
+    record.asked.emplace();
+    return record;
+  }
+  if (!is_ours(text)) {
+    constexpr std::size_t longest = 255;
+    record.client.host = std::string(text.substr(0, longest));
+    return record;
+  }
+  text.remove_prefix(first_line.size());
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (const std::size_t equals = line.find('='); equals != std::string_view::npos) {
+      take(record, line.substr(0, equals), line.substr(equals + 1));
+    }
+  }
+  return record;
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::zookeeper {
+
+/// What the server says of a node beside its data.
+struct NodeStat {
+  std::uint64_t created = 0;       ///< czxid: the number of the change that made it
+  std::int64_t created_at = 0;     ///< milliseconds of the time of day, by the leader's clock
+  std::int64_t changed_at = 0;     ///< the same for its data
+  std::int64_t owner = 0;          ///< the session of an ephemeral node
+  std::uint64_t data_changed = 0;  ///< mzxid
+  std::int32_t version = 0;        ///< of its data
+  std::int64_t children_ever = 0;  ///< how many were created: the sequence of the next one
+};
+
+/// How a request ended.
+enum class Outcome : std::uint8_t {
+  ok,
+  no_node,
+  node_exists,
+  other_version,
+  not_empty,
+  no_access,
+  session_ended,
+  lost,      ///< the connection broke, and nobody knows whether it happened
+  not_sent,  ///< it did not happen
+  failed,    ///< Reply::text says how
+};
+
+struct Reply {
+  Outcome outcome = Outcome::not_sent;
+  std::string text = {};  ///< the path of a new node, or data, or what went wrong
+  NodeStat stat = {};
+  std::vector<std::string> children = {};
+
+  bool ok() const { return outcome == Outcome::ok; }
+};
+
+/// A request that was made: its reply can be awaited by one flow, or forgotten.
+class Sent {
+ public:
+  struct State {
+    Reply reply = {};
+    bool answered = false;
+    std::coroutine_handle<> waiter = {};
+
+    void answer(Reply with) {
+      reply = std::move(with);
+      answered = true;
+      if (waiter) std::exchange(waiter, {}).resume();
+    }
+  };
+
+  Sent() : state_(std::make_shared<State>()) {}
+
+  const std::shared_ptr<State>& state() const { return state_; }
+
+  bool await_ready() const noexcept { return state_->answered; }
+  void await_suspend(std::coroutine_handle<> waiter) const noexcept { state_->waiter = waiter; }
+  Reply& await_resume() const noexcept { return state_->reply; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace holdfast::zookeeper

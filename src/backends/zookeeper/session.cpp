@@ -1,0 +1,288 @@
+#include "backends/zookeeper/session.hpp"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "backends/zookeeper/session_callbacks.hpp"
+#include "holdfast/error.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::Failure;
+using spi::Instant;
+using spi::milliseconds;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Something is asked so often in a session timeout, so that there is always something recent to prove (LeaseProof).
+constexpr int marks_in_a_timeout = 10;
+
+/// More than any server grants that was not asked for it: whoever says so is none.
+constexpr milliseconds implausible = 1h;
+
+/// Settings of the library that all its users in a program share.
+void quieten_the_library() {
+  static const bool once = [] {
+    zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would print to stderr
+    zoo_deterministic_conn_order(1);                   // or else it seeds the program's random numbers
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+/// "10.0.0.1:2181,::1:2181", or empty with `error`.
+struct Found {
+  std::string hosts = {};
+  int error = 0;
+
+  /// Blocks, unless the hosts are numbers and `flags` say so.
+  static Found of(const std::vector<Address::Host>& hosts, int flags) {
+    Found found;
+    std::vector<std::string> all;
+    for (const Address::Host& host : hosts) {
+      addrinfo hints = {};
+      hints.ai_family = AF_UNSPEC;
+      hints.ai_socktype = SOCK_STREAM;
+      hints.ai_flags = flags | AI_NUMERICSERV;
+      addrinfo* list = nullptr;
+      if (const int error = ::getaddrinfo(host.name.c_str(), host.port.c_str(), &hints, &list); error != 0) {
+        found.error = error;
+        continue;
+      }
+      for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
+        std::array<char, NI_MAXHOST> text = {};
+        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0) {
+          all.push_back(std::string(text.data()) + ":" + host.port);
+        }
+      }
+      ::freeaddrinfo(list);
+    }
+    if ((flags & AI_NUMERICHOST) != 0 && found.error != 0) return found;  // all of them, or let the resolver look
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    std::shuffle(all.begin(), all.end(), std::minstd_rand(std::random_device()()));
+    for (const std::string& each : all) found.hosts += (found.hosts.empty() ? "" : ",") + each;
+    if (!all.empty()) found.error = 0;
+    return found;
+  }
+};
+
+}  // namespace
+
+Session::Session(spi::Loop& loop, const Address& address, milliseconds timeout, Owner& owner)
+    : loop_(loop),
+      address_(address),
+      owner_(owner),
+      asked_(timeout),
+      process_(::getpid()),
+      timer_(loop, [this] { drive(); }),
+      mark_timer_(loop, [this] { look_around(); }) {}
+
+Session::~Session() {
+  unwatch();
+  release_handle();
+}
+
+void Session::open() {
+  state_ = State::finding;
+  establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
+  find_hosts();
+}
+
+void Session::find_hosts() {
+  const Found numeric = Found::of(address_.hosts, AI_NUMERICHOST);
+  if (numeric.error == 0) {
+    return loop_.defer([self = shared_from_this(), hosts = numeric.hosts] { self->connect(hosts); });
+  }
+  auto found = std::make_shared<Found>();
+  loop_.run_blocking([found, hosts = address_.hosts] { *found = Found::of(hosts, AI_ADDRCONFIG); },
+                     [found, weak = weak_from_this()] {
+                       const auto self = weak.lock();
+                       if (!self) return;
+                       if (found->error == 0) return self->connect(found->hosts);
+                       self->end({Errc::unreachable, "cannot find a host of " + self->address_.shown() + ": " +
+                                                         ::gai_strerror(found->error)});
+                     });
+}
+
+void Session::connect(const std::string& hosts) {
+  if (state_ != State::finding) return;
+  quieten_the_library();
+  handle_ = zookeeper_init2(hosts.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
+                            ZOO_NO_LOG_CLIENTENV, nullptr);
+  if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
+  state_ = State::away;
+  began_ = loop_.now();
+  if (!address_.user.empty()) {
+    const std::string credentials = address_.user + ":" + address_.password;
+    zoo_add_auth(handle_, "digest", credentials.data(), static_cast<int>(credentials.size()), &Callbacks::authenticated,
+                 this);
+  }
+  drive();
+}
+
+// --- the library and the loop ---------------------------------------------------------------------------------------
+
+/// Lets the library do what is due, and finds out what it waits for.
+void Session::drive() {
+  if (handle_ == nullptr || state_ == State::ended || inside_ > 0) return;
+  const auto self = shared_from_this();
+  int descriptor = -1;
+  int interest = 0;
+  timeval wait = {};
+  ++inside_;
+  if (state_ == State::away && !watched_) began_ = loop_.now();
+  const int code = zookeeper_interest(handle_, &descriptor, &interest, &wait);
+  --inside_;
+  if (handle_ == nullptr || state_ == State::ended) return release_handle();
+  if (code != ZOK || descriptor < 0) unwatch();
+  if (code != ZOK && state_ == State::up) went_away();
+  if (code == ZOK && descriptor >= 0) watch(descriptor, interest);
+  if (state_ == State::away && !watched_) resume_waiters();
+  if (state_ == State::ended) return;
+  const auto pause = std::chrono::seconds(wait.tv_sec) + std::chrono::microseconds(wait.tv_usec);
+  // After a failure it names no time, and would be called again at once, for ever.
+  timer_.set(loop_.now() + std::max<spi::Duration>(pause, code == ZOK && descriptor >= 0 ? 1ms : 20ms));
+}
+
+void Session::drive_soon() {
+  if (std::exchange(driving_soon_, true)) return;
+  loop_.defer([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) {
+      self->driving_soon_ = false;
+      self->drive();
+    }
+  });
+}
+
+void Session::ready(spi::Loop::Ready what) {
+  if (handle_ == nullptr || inside_ > 0) return;
+  const auto self = shared_from_this();
+  const int events = (what.readable ? ZOOKEEPER_READ : 0) | (what.writable ? ZOOKEEPER_WRITE : 0);
+  ++inside_;
+  int code = ZOK;
+  // One message at a time, until there is none.
+  for (int messages = 0; code == ZOK && messages < 1000 && state_ != State::ended; ++messages) {
+    code = zookeeper_process(handle_, messages == 0 ? events : ZOOKEEPER_READ);
+    if (state_ != State::up || !what.readable) break;
+  }
+  --inside_;
+  if (handle_ == nullptr || state_ == State::ended) return release_handle();
+  if (code != ZOK && code != ZNOTHING) {
+    unwatch();
+    if (state_ == State::up) went_away();
+  }
+  drive();
+}
+
+void Session::watch(int descriptor, int interest) {
+  // While it is up the library keeps its socket; before, it may have made another one with the same number.
+  const bool same = watched_ && state_ == State::up && watched_interest_ == interest;
+  if (same) return;
+  if (!watched_ || state_ != State::up) {
+    unwatch();
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    watched_ = spi::FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+    if (!watched_) return;  // the timer tries again
+  }
+  watched_interest_ = interest;
+  try {
+    loop_.watch(watched_.get(),
+                {.readable = (interest & ZOOKEEPER_READ) != 0, .writable = (interest & ZOOKEEPER_WRITE) != 0},
+                [this](spi::Loop::Ready what) { ready(what); });
+  } catch (const Error& error) {
+    watched_ = {};
+    end({error.errc(), error.what()});
+  }
+}
+
+void Session::unwatch() {
+  if (!watched_) return;
+  loop_.unwatch(watched_.get());
+  watched_ = spi::FileDescriptor();
+}
+
+// --- its life -------------------------------------------------------------------------------------------------------
+
+void Session::came_up() {
+  granted_ = milliseconds(zoo_recv_timeout(handle_));
+  if (granted_ <= 0ms || (granted_ > asked_ && granted_ > implausible)) {
+    return end({Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"});
+  }
+  const bool resumed = std::exchange(was_up_, true);
+  if (resumed) {
+    proof_.resumed(began_, loop_.now());
+  } else {
+    proof_.reset(granted_);
+    proof_.opened(began_);
+  }
+  state_ = State::up;
+  establishing_.reset();
+  look_around();
+  if (resumed) owner_.session_resumed(*this);
+  resume_waiters();
+}
+
+void Session::went_away() {
+  state_ = State::away;
+  mark_timer_.cancel();
+  if (!establishing_) establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
+  drive_soon();
+}
+
+/// Asks for something, so that there is something to prove; reading what has come meanwhile is welcome, too.
+void Session::look_around() {
+  if (state_ != State::up) return;
+  mark_timer_.set(loop_.now() + granted_ / marks_in_a_timeout);
+  static_cast<void>(exists("/"));
+}
+
+void Session::end(Failure why) {
+  if (state_ == State::ended) return;
+  const auto self = shared_from_this();
+  state_ = State::ended;
+  why_ = std::move(why);
+  timer_.cancel();
+  mark_timer_.cancel();
+  establishing_.reset();
+  unwatch();
+  owner_.session_ended(*this);
+  resume_waiters();
+  if (inside_ == 0) release_handle();
+}
+
+void Session::close() { end({Errc::closed, "the client's connection to " + address_.shown() + " is closed"}); }
+
+/// The library answers everything that is unanswered.
+void Session::release_handle() {
+  if (handle_ == nullptr || inside_ > 0) return;
+  unwatch();
+  _zhandle* const handle = std::exchange(handle_, nullptr);
+  if (::getpid() != process_) return;  // in a forked child: closing it would end the parent's session
+  ++inside_;
+  zookeeper_close(handle);
+  --inside_;
+}
+
+void Session::resume_waiters() {
+  for (const std::coroutine_handle<> waiter : std::exchange(waiters_, {})) waiter.resume();
+}
+
+std::int64_t Session::id() const { return handle_ == nullptr ? 0 : zoo_client_id(handle_)->client_id; }
+
+Failure Session::hindrance() const {
+  if (why_) return *why_;
+  return {Errc::unreachable, (was_up_ ? "the connection to " : "no connection to ") + address_.shown() +
+                                 (was_up_ ? " was lost" : " could be made in time")};
+}
+
+}  // namespace holdfast::zookeeper

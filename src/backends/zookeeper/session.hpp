@@ -1,0 +1,148 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/zookeeper/address.hpp"
+#include "backends/zookeeper/lease_proof.hpp"
+#include "backends/zookeeper/reply.hpp"
+#include "spi/claims.hpp"
+#include "spi/file_descriptor.hpp"
+#include "spi/loop.hpp"
+#include "spi/result.hpp"
+
+struct _zhandle;
+
+namespace holdfast::zookeeper {
+
+/// One session with an ensemble, by way of ZooKeeper's C library, which our loop drives. It is opened once, survives
+/// broken connections, and ends for good when the servers say so.
+///
+/// | state    | meaning                                     | leaves it by                       |
+/// |----------|---------------------------------------------|------------------------------------|
+/// | finding  | the hosts' names are being resolved         | they are                           |
+/// | away     | connecting, for the first time or again     | a server has accepted the session  |
+/// | up       | requests can be sent                        | the connection breaks              |
+/// | ended    | expired, refused or closed                  |                                    |
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// A node that somebody watches has changed or gone, or its children have.
+    virtual void node_changed(Session& session, const std::string& path) = 0;
+    /// The connection broke and was made again: something may not have been heard.
+    virtual void session_resumed(Session& session) = 0;
+    virtual void session_ended(Session& session) = 0;
+  };
+
+  enum class Lasting : std::uint8_t { persistent, container, ephemeral, ephemeral_sequential };
+  enum class Watching : std::uint8_t { no, yes };
+
+  /// Parts of one change; all or none of them happen.
+  struct Part {
+    enum class Kind : std::uint8_t { create, set, remove };
+    Kind kind = Kind::create;
+    std::string path = {};
+    std::string data = {};
+    Lasting lasting = Lasting::ephemeral;
+  };
+
+  static constexpr std::int32_t any_version = -1;
+
+  /// Contacts nobody yet. REQUIRES: all outlive it.
+  Session(spi::Loop& loop, const Address& address, spi::milliseconds timeout, Owner& owner);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void open();
+  /// Ends it; whatever is unanswered is answered.
+  void close();
+
+  bool is_up() const { return state_ == State::up; }
+  bool has_ended() const { return state_ == State::ended; }
+  std::int64_t id() const;
+  spi::milliseconds asked() const { return asked_; }
+  /// As granted, once it has been up.
+  spi::milliseconds timeout() const { return granted_; }
+  /// The lease is certain to run for timeout() from here on.
+  spi::Instant proved_since() const { return proof_.since(); }
+  /// Why it is not up, or has ended.
+  spi::Failure hindrance() const;
+
+  /// A flow can await it: it goes on when the session is up or has ended, or an attempt to connect has failed.
+  struct Change {
+    Session& session;
+    bool await_ready() const noexcept { return session.is_up() || session.has_ended(); }
+    void await_suspend(std::coroutine_handle<> waiter) const { session.waiters_.push_back(waiter); }
+    void await_resume() const noexcept {}
+  };
+  Change change() { return {*this}; }
+
+  // Requests. They are executed in the order in which they were made; while it is not up, they are not sent.
+  Sent create(const std::string& path, std::string_view data, Lasting lasting);
+  Sent remove(const std::string& path);
+  Sent set(const std::string& path, std::string_view data, std::int32_t version = any_version);
+  Sent get(const std::string& path, Watching watching = Watching::no);
+  Sent exists(const std::string& path, Watching watching = Watching::no);
+  Sent children(const std::string& path, Watching watching = Watching::no);
+  /// What is asked after it sees all that was done before it, by anybody.
+  Sent sync(const std::string& path);
+  /// Its text is the path of the first new node.
+  Sent together(const std::vector<Part>& parts);
+
+  struct Callbacks;
+
+ private:
+  enum class State : std::uint8_t { unopened, finding, away, up, ended };
+  struct Exchange;
+
+  void find_hosts();
+  void connect(const std::string& hosts);
+  void drive();
+  void drive_soon();
+  void ready(spi::Loop::Ready what);
+  void watch(int descriptor, int interest);
+  void unwatch();
+  void look_around();
+  void came_up();
+  void went_away();
+  void end(spi::Failure why);
+  void resume_waiters();
+  void release_handle();
+
+  Exchange* begin(const Sent& sent, bool writes);
+  void sent_or_not(Exchange* exchange, int code);
+
+  spi::Loop& loop_;
+  const Address& address_;
+  Owner& owner_;
+  const spi::milliseconds asked_;
+  spi::milliseconds granted_ = {};
+  State state_ = State::unopened;
+  _zhandle* handle_ = nullptr;
+  int inside_ = 0;  ///< calls of the library that may call us back
+  const pid_t process_;
+  LeaseProof proof_;
+  spi::Instant began_ = {};  ///< the present attempt to connect
+  bool was_up_ = false;
+  std::optional<spi::Failure> why_;
+  std::deque<std::coroutine_handle<>> waiters_;
+  spi::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time
+  int watched_interest_ = 0;
+  bool driving_soon_ = false;
+  spi::Timer timer_;                              ///< when the library wants to be called
+  spi::Timer mark_timer_;                         ///< when to ask something, for the proof
+  std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
+};
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,267 @@
+// What is asked in a session, and how the answers come back.
+
+#include <zookeeper/zookeeper.h>
+
+#include <utility>
+
+#include "backends/zookeeper/session_callbacks.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::Instant;
+
+/// One request on its way. Its own flow may have gone when the answer comes; the session has not.
+struct Session::Exchange {
+  std::shared_ptr<Session> session;
+  std::shared_ptr<Sent::State> state;
+  Instant sent;
+  bool writes;
+  // Of a change with several parts: where the library puts the answers.
+  std::vector<zoo_op_result_t> results = {};
+  std::string path = {};
+};
+
+namespace {
+
+constexpr std::size_t longest_path = 4096;
+
+Outcome outcome_of(int code) {
+  switch (code) {
+    case ZOK: return Outcome::ok;
+    case ZNONODE: return Outcome::no_node;
+    case ZNODEEXISTS: return Outcome::node_exists;
+    case ZBADVERSION: return Outcome::other_version;
+    case ZNOTEMPTY: return Outcome::not_empty;
+    case ZNOAUTH:
+    case ZAUTHFAILED: return Outcome::no_access;
+    case ZSESSIONEXPIRED: return Outcome::session_ended;
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZSESSIONMOVED:
+    case ZCLOSING: return Outcome::lost;
+    default: return Outcome::failed;
+  }
+}
+
+bool was_heard(Outcome outcome) {
+  return outcome != Outcome::lost && outcome != Outcome::not_sent && outcome != Outcome::session_ended;
+}
+
+NodeStat stat_from(const Stat* stat) {
+  if (stat == nullptr) return {};
+  return {.created = static_cast<std::uint64_t>(stat->czxid),
+          .created_at = stat->ctime,
+          .changed_at = stat->mtime,
+          .owner = stat->ephemeralOwner,
+          .data_changed = static_cast<std::uint64_t>(stat->mzxid),
+          .version = stat->version,
+          // Its cversion counts both creations and deletions.
+          .children_ever = (static_cast<std::int64_t>(stat->cversion) + stat->numChildren) / 2};
+}
+
+int mode_of(Session::Lasting lasting) {
+  switch (lasting) {
+    case Session::Lasting::persistent: return ZOO_PERSISTENT;
+    case Session::Lasting::container: return ZOO_CONTAINER;
+    case Session::Lasting::ephemeral: return ZOO_EPHEMERAL;
+    case Session::Lasting::ephemeral_sequential: return ZOO_EPHEMERAL_SEQUENTIAL;
+  }
+  return ZOO_EPHEMERAL;
+}
+
+/// With credentials, what we make is ours alone.
+const ACL_vector& access_for(const Address& address) {
+  return address.user.empty() ? ZOO_OPEN_ACL_UNSAFE : ZOO_CREATOR_ALL_ACL;
+}
+
+int flag_of(Session::Watching watching) { return watching == Session::Watching::yes ? 1 : 0; }
+
+}  // namespace
+
+// --- asking ---------------------------------------------------------------------------------------------------------
+
+/// Null if it cannot be sent.
+Session::Exchange* Session::begin(const Sent& sent, bool writes) {
+  if (state_ != State::up || handle_ == nullptr || zoo_state(handle_) != ZOO_CONNECTED_STATE) {
+    sent.state()->answer({.outcome = Outcome::not_sent});
+    return nullptr;
+  }
+  return new Exchange{.session = shared_from_this(), .state = sent.state(), .sent = loop_.now(), .writes = writes};
+}
+
+void Session::sent_or_not(Exchange* exchange, int code) {
+  drive_soon();
+  if (code == ZOK) return;
+  const auto state = exchange->state;
+  delete exchange;
+  const bool refused = code == ZBADARGUMENTS || code == ZMARSHALLINGERROR;
+  state->answer({.outcome = refused ? Outcome::failed : Outcome::not_sent, .text = zerror(code)});
+}
+
+Sent Session::create(const std::string& path, std::string_view data, Lasting lasting) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, true)) {
+    sent_or_not(exchange, zoo_acreate2(handle_, path.c_str(), data.data(), static_cast<int>(data.size()),
+                                       &access_for(address_), mode_of(lasting), &Callbacks::created, exchange));
+  }
+  return sent;
+}
+
+Sent Session::remove(const std::string& path) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, true)) {
+    sent_or_not(exchange, zoo_adelete(handle_, path.c_str(), any_version, &Callbacks::done, exchange));
+  }
+  return sent;
+}
+
+Sent Session::set(const std::string& path, std::string_view data, std::int32_t version) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, true)) {
+    sent_or_not(exchange, zoo_aset(handle_, path.c_str(), data.data(), static_cast<int>(data.size()), version,
+                                   &Callbacks::with_stat, exchange));
+  }
+  return sent;
+}
+
+Sent Session::get(const std::string& path, Watching watching) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, false)) {
+    sent_or_not(exchange, zoo_aget(handle_, path.c_str(), flag_of(watching), &Callbacks::with_data, exchange));
+  }
+  return sent;
+}
+
+Sent Session::exists(const std::string& path, Watching watching) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, false)) {
+    sent_or_not(exchange, zoo_aexists(handle_, path.c_str(), flag_of(watching), &Callbacks::with_stat, exchange));
+  }
+  return sent;
+}
+
+Sent Session::children(const std::string& path, Watching watching) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, false)) {
+    sent_or_not(exchange,
+                zoo_aget_children2(handle_, path.c_str(), flag_of(watching), &Callbacks::with_children, exchange));
+  }
+  return sent;
+}
+
+Sent Session::sync(const std::string& path) {
+  Sent sent;
+  if (Exchange* const exchange = begin(sent, false)) {
+    sent_or_not(exchange, zoo_async(handle_, path.c_str(), &Callbacks::synced, exchange));
+  }
+  return sent;
+}
+
+Sent Session::together(const std::vector<Part>& parts) {
+  Sent sent;
+  Exchange* const exchange = begin(sent, true);
+  if (exchange == nullptr) return sent;
+  std::vector<zoo_op_t> operations(parts.size());
+  exchange->results.resize(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    const int length = static_cast<int>(part.data.size());
+    switch (part.kind) {
+      case Part::Kind::create: {
+        char* answer = nullptr;
+        if (exchange->path.empty()) {
+          exchange->path.resize(longest_path);
+          answer = exchange->path.data();
+        }
+        zoo_create_op_init(&operations[i], part.path.c_str(), part.data.data(), length, &access_for(address_),
+                           mode_of(part.lasting), answer, answer == nullptr ? 0 : static_cast<int>(longest_path));
+        break;
+      }
+      case Part::Kind::set:
+        zoo_set_op_init(&operations[i], part.path.c_str(), part.data.data(), length, any_version, nullptr);
+        break;
+      case Part::Kind::remove: zoo_delete_op_init(&operations[i], part.path.c_str(), any_version); break;
+    }
+  }
+  sent_or_not(exchange, zoo_amulti(handle_, static_cast<int>(parts.size()), operations.data(), exchange->results.data(),
+                                   &Callbacks::done, exchange));
+  return sent;
+}
+
+// --- answers --------------------------------------------------------------------------------------------------------
+
+void Session::Callbacks::finish(int code, Reply reply, const void* exchange) {
+  const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(const_cast<void*>(exchange)));
+  reply.outcome = outcome_of(code);
+  if (reply.outcome == Outcome::failed) reply.text = zerror(code);
+  Session& session = *owned->session;
+  if (was_heard(reply.outcome)) session.proof_.answered(owned->sent);
+  if (owned->writes && reply.ok()) session.proof_.committed(owned->sent);
+  owned->state->answer(std::move(reply));
+}
+
+void Session::Callbacks::created(int code, const char* path, const Stat* stat, const void* exchange) {
+  Reply reply;
+  if (code == ZOK && path != nullptr) reply.text = path;
+  if (code == ZOK) reply.stat = stat_from(stat);
+  finish(code, std::move(reply), exchange);
+}
+
+void Session::Callbacks::done(int code, const void* exchange) {
+  Reply reply;
+  const auto* const owned = static_cast<const Exchange*>(exchange);
+  if (code == ZOK && !owned->path.empty()) reply.text = owned->path.c_str();
+  finish(code, std::move(reply), exchange);
+}
+
+void Session::Callbacks::with_stat(int code, const Stat* stat, const void* exchange) {
+  finish(code, {.stat = code == ZOK ? stat_from(stat) : NodeStat{}}, exchange);
+}
+
+void Session::Callbacks::with_data(int code, const char* data, int length, const Stat* stat, const void* exchange) {
+  Reply reply;
+  if (code == ZOK && data != nullptr && length > 0) reply.text.assign(data, static_cast<std::size_t>(length));
+  if (code == ZOK) reply.stat = stat_from(stat);
+  finish(code, std::move(reply), exchange);
+}
+
+void Session::Callbacks::with_children(int code, const String_vector* names, const Stat* stat, const void* exchange) {
+  Reply reply;
+  if (code == ZOK && names != nullptr) {
+    reply.children.reserve(static_cast<std::size_t>(names->count));
+    for (std::int32_t i = 0; i < names->count; ++i) reply.children.emplace_back(names->data[i]);
+    reply.stat = stat_from(stat);
+  }
+  finish(code, std::move(reply), exchange);
+}
+
+void Session::Callbacks::synced(int code, const char* /*path*/, const void* exchange) { finish(code, {}, exchange); }
+
+// --- what nobody asked for ------------------------------------------------------------------------------------------
+
+void Session::Callbacks::watcher(zhandle_t* /*handle*/, int type, int state, const char* path, void* context) {
+  Session& session = *static_cast<Session*>(context);
+  if (session.has_ended()) return;
+  if (type != ZOO_SESSION_EVENT) {
+    if (path != nullptr) session.owner_.node_changed(session, path);
+    return;
+  }
+  if (state == ZOO_CONNECTED_STATE) {
+    if (session.state_ == State::away) session.came_up();
+  } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+    session.end({Errc::unreachable, "the session with " + session.address_.shown() + " has expired"});
+  } else if (state == ZOO_AUTH_FAILED_STATE) {
+    session.end({Errc::access_denied, session.address_.shown() + " refused the user or the password of the URL"});
+  } else if (session.state_ == State::up) {
+    session.went_away();
+  }
+}
+
+void Session::Callbacks::authenticated(int code, const void* context) {
+  Session& session = *static_cast<Session*>(const_cast<void*>(context));
+  if (code == ZAUTHFAILED && !session.has_ended()) {
+    session.end({Errc::access_denied, session.address_.shown() + " refused the user or the password of the URL"});
+  }
+}
+
+}  // namespace holdfast::zookeeper

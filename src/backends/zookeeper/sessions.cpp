@@ -1,0 +1,110 @@
+#include "backends/zookeeper/sessions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace holdfast::zookeeper {
+
+using spi::milliseconds;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr milliseconds usual_timeout = 10s;
+// The library counts milliseconds in an int, and takes twice the timeout.
+constexpr milliseconds longest_timeout = std::chrono::hours(24 * 7);
+
+/// Whether a claim that wants `lease` would be given nothing better by a session of its own.
+bool suits(const Session& session, milliseconds lease) {
+  const milliseconds asked = session.asked();
+  const milliseconds granted = session.timeout() > 0ms ? session.timeout() : asked;
+  if (lease > granted) return granted < asked;  // that is all this ensemble grants
+  return granted > asked || granted <= lease + lease / 4;
+}
+
+std::string own_node_of(const Session& session) {
+  std::array<char, 24> text = {};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session.id()));
+  return text.data();
+}
+
+}  // namespace
+
+SessionPtr Sessions::for_lease(milliseconds lease) {
+  forget_ended();
+  lease = std::min(lease, longest_timeout);
+  for (const SessionPtr& session : sessions_) {
+    if (suits(*session, lease)) return session;
+  }
+  if (closed_) {
+    const auto ended = std::make_shared<Session>(loop_, address_, lease, owner_);
+    ended->close();
+    return ended;
+  }
+  sessions_.push_back(std::make_shared<Session>(loop_, address_, lease, owner_));
+  sessions_.back()->open();
+  return sessions_.back();
+}
+
+SessionPtr Sessions::any() {
+  forget_ended();
+  for (const SessionPtr& session : sessions_) {
+    if (session->is_up()) return session;
+  }
+  return sessions_.empty() ? for_lease(usual_timeout) : sessions_.front();
+}
+
+SessionPtr Sessions::with_id(std::int64_t id) const {
+  for (const SessionPtr& session : sessions_) {
+    if (!session->has_ended() && session->id() == id) return session;
+  }
+  return nullptr;
+}
+
+void Sessions::forget_ended() {
+  std::erase_if(sessions_, [](const SessionPtr& session) { return session->has_ended(); });
+}
+
+void Sessions::close() {
+  closed_ = true;
+  for (const SessionPtr& session : std::exchange(sessions_, {})) session->close();
+}
+
+Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::Lasting lasting) {
+  // Nearly always only the last part is missing.
+  std::vector<std::string> missing = {path};
+  while (!missing.empty()) {
+    Sent sent = session->create(missing.back(), {}, lasting);
+    Reply& reply = co_await sent;
+    if (reply.ok() || reply.outcome == Outcome::node_exists) {
+      missing.pop_back();
+      continue;
+    }
+    const std::string& last = missing.back();
+    if (reply.outcome != Outcome::no_node || last == nodes_.root()) co_return std::move(reply);
+    missing.push_back(last.substr(0, last.rfind('/')));
+  }
+  Reply made;
+  made.outcome = Outcome::ok;
+  co_return made;
+}
+
+Flow<Reply> Sessions::beat(SessionPtr session) {
+  const std::string path = nodes_.sessions() + "/" + own_node_of(*session);
+  Sent sent = session->set(path, {});
+  Reply& written = co_await sent;
+  if (written.outcome != Outcome::no_node) co_return std::move(written);
+  Sent first = session->create(path, {}, Session::Lasting::ephemeral);
+  Reply& created = co_await first;
+  if (created.outcome != Outcome::no_node) co_return std::move(created);
+  Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
+  Reply made = co_await making;
+  if (!made.ok()) co_return made;
+  Sent second = session->create(path, {}, Session::Lasting::ephemeral);
+  co_return std::move(co_await second);
+}
+
+}  // namespace holdfast::zookeeper

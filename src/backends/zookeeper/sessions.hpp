@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "backends/zookeeper/flow.hpp"
+#include "backends/zookeeper/nodes.hpp"
+#include "backends/zookeeper/session.hpp"
+
+namespace holdfast::zookeeper {
+
+using SessionPtr = std::shared_ptr<Session>;
+
+/// The sessions of one client: the lease of a claim is that of its session, so there is one for each length of lease
+/// that is wanted (or nearly), and most clients have one.
+class Sessions {
+ public:
+  /// REQUIRES: all outlive it.
+  Sessions(spi::Loop& loop, const Address& address, const Nodes& nodes, Session::Owner& owner)
+      : loop_(loop), address_(address), nodes_(nodes), owner_(owner) {}
+  ~Sessions() { close(); }
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+
+  /// Opened if there is none; it may grant less than that.
+  SessionPtr for_lease(spi::milliseconds lease);
+  /// For what needs no lease.
+  SessionPtr any();
+  /// That of the node's owner, if it is one of ours.
+  SessionPtr with_id(std::int64_t id) const;
+  bool is_only_one() const { return sessions_.size() == 1; }
+  void close();
+
+  const Address& address() const { return address_; }
+  const Nodes& nodes() const { return nodes_; }
+
+  /// Makes the container `path` and what is above it.
+  Flow<Reply> make_path(SessionPtr session, std::string path, Session::Lasting lasting);
+  /// Writes to the session's own node. The reply's stat says when.
+  Flow<Reply> beat(SessionPtr session);
+
+ private:
+  void forget_ended();
+
+  spi::Loop& loop_;
+  const Address& address_;
+  const Nodes& nodes_;
+  Session::Owner& owner_;
+  std::vector<SessionPtr> sessions_;
+  bool closed_ = false;
+};
+
+}  // namespace holdfast::zookeeper

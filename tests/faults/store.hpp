@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::faults {
+
+/// What can be done to a store itself, while others use it.
+enum class Sabotage : std::uint8_t {
+  restart,              ///< it dies, and comes back with all that it acknowledged
+  pause,                ///< it stands still for a while
+  forget_scripts,       ///< what it was taught is forgotten, but no data
+  cut_listeners,        ///< the connections on which waiters are told
+  cut_everybody,        ///< all connections, in the middle of whatever is under way
+  restart_empty,        ///< it dies, and comes back without its data
+  forget,               ///< all data are deleted
+  forget_and_set_back,  ///< the same, and its clock is set back as well: more than any promise survives
+};
+
+/// Whether locks that are held are held no more.
+constexpr bool forgets(Sabotage sabotage) { return sabotage >= Sabotage::restart_empty; }
+std::string_view name_of(Sabotage sabotage);
+
+/// A store of its own that several processes can reach, gone when destroyed; and what can be done to it.
+class Store {
+ public:
+  Store() = default;
+  virtual ~Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  virtual std::string url() const = 0;
+
+  /// Does it once, and returns when it is over. `length` is how long the store is away, if that is part of it. Says how
+  /// many scripts, keys or connections were hit; 0: it did nothing. Called on one and the same thread.
+  /// REQUIRES: its kind lists it.
+  virtual std::uint64_t do_harm(Sabotage sabotage, std::chrono::milliseconds length) = 0;
+};
+
+/// One sort of store, for cases that run for several. Nothing but stores.cpp knows which there are.
+struct StoreKind {
+  std::string name;
+  std::function<std::unique_ptr<Store>()> make;
+  bool fifo = true;                      ///< waiters are served in the order in which they came
+  std::vector<Sabotage> sabotages = {};  ///< what its do_harm() can do
+  std::vector<Sabotage> controls = {};   ///< the same, and the checker must object
+};
+
+void PrintTo(const StoreKind& kind, std::ostream* out);
+
+const std::vector<StoreKind>& store_kinds();
+
+}  // namespace holdfast::faults

@@ -1,0 +1,47 @@
+// The stores that the cases for all stores run with. Another one joins by a line here.
+
+#include <stdexcept>
+
+#include "faults/redis_store.hpp"
+#include "faults/sqlite_store.hpp"
+#include "faults/store.hpp"
+
+namespace holdfast::faults {
+
+std::string_view name_of(Sabotage sabotage) {
+  switch (sabotage) {
+    case Sabotage::restart: return "restart";
+    case Sabotage::pause: return "pause";
+    case Sabotage::forget_scripts: return "forget_scripts";
+    case Sabotage::cut_listeners: return "cut_listeners";
+    case Sabotage::cut_everybody: return "cut_everybody";
+    case Sabotage::restart_empty: return "restart_empty";
+    case Sabotage::forget: return "forget";
+    case Sabotage::forget_and_set_back: return "forget_and_set_back";
+  }
+  return "?";
+}
+
+std::uint64_t SqliteStore::do_harm(Sabotage sabotage, std::chrono::milliseconds) {
+  throw std::invalid_argument("nobody can do this to a file: " + std::string(name_of(sabotage)));
+}
+
+void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
+
+const std::vector<StoreKind>& store_kinds() {
+  static const std::vector<StoreKind> kinds = {
+      {.name = "sqlite", .make = [] { return std::make_unique<SqliteStore>(); }},
+      {.name = "redis",
+       .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::queue); },
+       .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::forget_scripts, Sabotage::cut_listeners,
+                     Sabotage::cut_everybody, Sabotage::restart_empty, Sabotage::forget},
+       .controls = {Sabotage::forget_and_set_back}},
+      {.name = "redis_plain",
+       .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::plain); },
+       .fifo = false,
+       .sabotages = {Sabotage::restart}},
+  };
+  return kinds;
+}
+
+}  // namespace holdfast::faults

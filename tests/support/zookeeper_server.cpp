@@ -1,0 +1,176 @@
+#include "support/zookeeper_server.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "support/eventually.hpp"
+
+namespace holdfast::test {
+namespace {
+
+constexpr const char* jars[] = {"zookeeper",     "zookeeper-jute", "slf4j-api",    "slf4j-nop",
+                                "netty-handler", "netty-buffer",   "netty-common", "netty-transport",
+                                "metrics-core",  "snappy-java",    "commons-cli",  "commons-io"};
+
+std::string class_path() {
+  std::string path;
+  for (const char* jar : jars) path += (path.empty() ? "" : ":") + ("/usr/share/java/" + std::string(jar) + ".jar");
+  return path;
+}
+
+/// A virtual machine that starts fast and stays small.
+std::vector<std::string> java(const std::string& main_class, const std::string& configuration) {
+  return {"java",
+          "-Xshare:auto",
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-Xmx256m",
+          "-Dzookeeper.jmx.log4j.disable=true",
+          "-Dzookeeper.forceSync=no",
+          "-Dzookeeper.extendedTypesEnabled=true",
+          "-cp",
+          class_path(),
+          main_class,
+          configuration};
+}
+
+std::string common_settings(const TemporaryDirectory& directory, const std::string& port) {
+  return "tickTime=" + std::to_string(ZookeeperServer::tick_milliseconds) +
+         "\ndataDir=" + (directory.path() / "data").string() + "\nclientPort=" + port +
+         "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=*\n"
+         "maxSessionTimeout=2000000000\n";
+}
+
+}  // namespace
+
+ZookeeperServer::ZookeeperServer() {
+  start_server(
+      "zookeeper", directory_.path(),
+      [this] {
+        port_ = free_port();
+        return launch();
+      },
+      // Another server that has got the same port would have other data.
+      [this](ServerProcess&) { return ask("conf").find((directory_.path() / "data").string()) != std::string::npos; },
+      process_);
+}
+
+std::unique_ptr<ServerProcess> ZookeeperServer::launch() const {
+  const std::filesystem::path file = directory_.path() / "zoo.cfg";
+  std::ofstream(file) << common_settings(directory_, port_);
+  return std::make_unique<ServerProcess>(java("org.apache.zookeeper.server.ZooKeeperServerMain", file.string()),
+                                         directory_.path());
+}
+
+void ZookeeperServer::start() {
+  start_server(
+      "zookeeper", directory_.path(), [this] { return launch(); },
+      [this](ServerProcess&) { return ask("ruok") == "imok"; }, process_);
+}
+
+std::string ZookeeperServer::ask(const std::string& port, const std::string& command) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // One that was sent while the server starts may never be answered.
+  const timeval enough = {.tv_sec = 1, .tv_usec = 0};
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &enough, sizeof enough);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
+  std::string answer;
+  if (connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      send(descriptor, command.data(), command.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(command.size())) {
+    char buffer[4096];
+    for (ssize_t count = 0; (count = recv(descriptor, buffer, sizeof buffer, 0)) > 0;) {
+      answer.append(buffer, static_cast<std::size_t>(count));
+    }
+  }
+  close(descriptor);
+  return answer;
+}
+
+long long ZookeeperServer::monitored(const std::string& key) const {
+  const std::string text = ask("mntr");
+  const std::size_t at = text.find(key + "\t");
+  return at == std::string::npos ? -1 : static_cast<long long>(std::stod(text.substr(at + key.size() + 1)));
+}
+
+// --- an ensemble ----------------------------------------------------------------------------------------------------
+
+ZookeeperEnsemble::ZookeeperEnsemble() : members_(size) {
+  for (Member& member : members_) {
+    member.directory = std::make_unique<TemporaryDirectory>(memory_directory());
+    member.port = free_port();
+    member.follow_port = free_port();
+    member.elect_port = free_port();
+  }
+  start();
+}
+
+void ZookeeperEnsemble::launch(std::size_t number) {
+  Member& member = members_[number];
+  const std::filesystem::path directory = member.directory->path();
+  std::string settings = common_settings(*member.directory, member.port) + "initLimit=100\nsyncLimit=40\n";
+  for (std::size_t i = 0; i < size; ++i) {
+    settings += "server." + std::to_string(i + 1) + "=127.0.0.1:" + members_[i].follow_port + ":" +
+                members_[i].elect_port + "\n";
+  }
+  std::filesystem::create_directories(directory / "data");
+  std::ofstream(directory / "data" / "myid") << number + 1 << "\n";
+  std::ofstream(directory / "zoo.cfg") << settings;
+  member.process = std::make_unique<ServerProcess>(
+      java("org.apache.zookeeper.server.quorum.QuorumPeerMain", (directory / "zoo.cfg").string()), directory);
+}
+
+void ZookeeperEnsemble::wait_until_ready() {
+  const bool ready = eventually([&] {
+    for (const Member& member : members_) {
+      if (member.process && ZookeeperServer::ask(member.port, "srvr").find("Mode:") == std::string::npos) return false;
+    }
+    return true;
+  });
+  if (!ready) throw std::runtime_error("an ensemble of ZooKeeper servers does not start; script/setup installs it");
+}
+
+void ZookeeperEnsemble::start() {
+  for (std::size_t i = 0; i < size; ++i) launch(i);
+  wait_until_ready();
+}
+
+void ZookeeperEnsemble::start(std::size_t member) {
+  launch(member);
+  wait_until_ready();
+}
+
+void ZookeeperEnsemble::stop() {
+  for (Member& member : members_) member.process.reset();
+}
+
+void ZookeeperEnsemble::pause() {
+  for (Member& member : members_) member.process->pause();
+}
+
+void ZookeeperEnsemble::resume() {
+  for (Member& member : members_) member.process->resume();
+}
+
+std::size_t ZookeeperEnsemble::leader() const {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!members_[i].process) continue;
+    if (ZookeeperServer::ask(members_[i].port, "srvr").find("Mode: leader") != std::string::npos) return i;
+  }
+  return size;
+}
+
+std::string ZookeeperEnsemble::url() const {
+  std::string url = "zookeeper://";
+  for (const Member& member : members_) url += (&member == members_.data() ? "" : ",") + ("127.0.0.1:" + member.port);
+  return url;
+}
+
+}  // namespace holdfast::test

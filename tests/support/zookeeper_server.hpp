@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/server_process.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::test {
+
+/// A ZooKeeper server on a free port of 127.0.0.1, or one of an ensemble. Throws, with the server's log, if it does not
+/// start. Its ticks are short, so that sessions may be, too; and it grants sessions of any length beyond.
+class ZookeeperServer {
+ public:
+  static constexpr int tick_milliseconds = 50;
+
+  ZookeeperServer();
+
+  const std::string& port() const { return port_; }
+  std::string url() const { return "zookeeper://127.0.0.1:" + port_; }
+
+  void stop() { process_.reset(); }
+  /// Again, at the same port and with the same data.
+  void start();
+  void pause() { process_->pause(); }
+  void resume() { process_->resume(); }
+
+  /// What it answers to one of its four-letter commands; empty if it does not.
+  std::string ask(const std::string& command) const { return ask(port_, command); }
+  static std::string ask(const std::string& port, const std::string& command);
+  /// A line of its `mntr`, as a number; -1 if it is not there.
+  long long monitored(const std::string& key) const;
+
+ private:
+  std::unique_ptr<ServerProcess> launch() const;
+
+  const TemporaryDirectory directory_{memory_directory()};
+  std::string port_;
+  std::unique_ptr<ServerProcess> process_;
+};
+
+/// Three of them that agree with each other.
+class ZookeeperEnsemble {
+ public:
+  static constexpr std::size_t size = 3;
+
+  ZookeeperEnsemble();
+
+  std::string url() const;
+  std::string port(std::size_t member) const { return members_[member].port; }
+  void stop();
+  void start();
+  void stop(std::size_t member) { members_[member].process.reset(); }
+  void start(std::size_t member);
+  void pause();
+  void resume();
+  /// Which of them leads; `size` if none does.
+  std::size_t leader() const;
+
+ private:
+  struct Member {
+    std::unique_ptr<TemporaryDirectory> directory = {};
+    std::string port = {};
+    std::string follow_port = {};
+    std::string elect_port = {};
+    std::unique_ptr<ServerProcess> process = {};
+  };
+
+  void launch(std::size_t member);
+  void wait_until_ready();
+
+  std::vector<Member> members_;
+};
+
+}  // namespace holdfast::test

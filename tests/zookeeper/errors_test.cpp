@@ -1,0 +1,86 @@
+// What may be wrong with servers and URLs: a clear message, the right code, in time, and never a secret.
+
+#include "support/errors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "holdfast/holdfast.hpp"
+#include "redis/fake_server.hpp"
+#include "zookeeper/hand.hpp"
+#include "zookeeper/server.hpp"
+
+namespace holdfast::zookeeper_suite {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string place() { return "127.0.0.1:" + server().port(); }
+
+void expect_complaint(const std::string& url, Errc code, const std::string& hint) {
+  Client client(url, {.connect_timeout = 2s, .close_timeout = 100ms});
+  const std::optional<Error> error = test::error_of([&] { Mutex(client, "name").lock(); });
+  ASSERT_TRUE(error) << hint;
+  EXPECT_EQ(error->errc(), code) << error->what();
+  EXPECT_NE(std::string(error->what()).find(hint), std::string::npos) << error->what();
+  EXPECT_EQ(std::string(error->what()).find("hunter2"), std::string::npos) << "a secret: " << error->what();
+}
+
+TEST(ZookeeperErrors, NobodyThereIsUnreachable) {
+  expect_complaint("zookeeper://127.0.0.1:" + test::free_port(), Errc::unreachable, "zookeeper at 127.0.0.1");
+  expect_complaint("zookeeper://no-such-host.invalid", Errc::unreachable, "host");
+}
+
+TEST(ZookeeperErrors, OneServerOfSeveralIsEnough) {
+  Client client("zookeeper://127.0.0.1:" + test::free_port() + "," + place() + ",127.0.0.1:" + test::free_port() +
+                "?prefix=" + new_prefix());
+  EXPECT_TRUE(Mutex(client, "name").acquire().valid());
+}
+
+TEST(ZookeeperErrors, AnotherUsersNodesAreDenied) {
+  const std::string prefix = new_prefix();
+  Client owner("zookeeper://ann:hunter2@" + place() + "?prefix=" + prefix);
+  const Hold hold = Mutex(owner, "name").acquire();
+  expect_complaint("zookeeper://ann:hunter22@" + place() + "?prefix=" + prefix, Errc::access_denied, "another user");
+  expect_complaint("zookeeper://" + place() + "?prefix=" + prefix, Errc::access_denied, "password into the URL");
+  Client same("zookeeper://ann:hunter2@" + place() + "?prefix=" + prefix);
+  EXPECT_FALSE(Mutex(same, "name").try_acquire());
+  EXPECT_EQ(same.list().size(), 1U);
+}
+
+TEST(ZookeeperErrors, AMissingChrootIsPointedOut) {
+  const std::string chroot = "/" + new_prefix();
+  expect_complaint("zookeeper://" + place() + chroot, Errc::store_failed, chroot);
+  Hand(server().port()).create(chroot);
+  Client client("zookeeper://" + place() + chroot);
+  EXPECT_TRUE(Mutex(client, "name").acquire().valid());
+  EXPECT_EQ(Hand(server().port()).children(chroot + "/holdfast/name").size(), 0U);
+}
+
+TEST(ZookeeperErrors, WhoeverSpeaksAnotherProtocolIsRefused) {
+  const redis_suite::FakeServer web("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: none at all\r\n\r\n");
+  expect_complaint("zookeeper://" + web.address(), Errc::store_failed, "does not speak");
+}
+
+TEST(ZookeeperErrors, ALeaseThatNoServerGrantsIsRefused) {
+  Client client("zookeeper://" + place() + "?prefix=" + new_prefix());
+  const std::optional<Error> error =
+      test::error_of([&] { Mutex(client, "name", {.ttl = LockOptions::max_ttl}).lock(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->errc(), Errc::unsupported) << error->what();
+}
+
+TEST(ZookeeperErrors, BadUrlsSayWhatIsWrong) {
+  for (const char* url : {"zookeeper:localhost", "zookeeper://", "zookeeper://a,,b", "zookeeper://a:0",
+                          "zookeeper://a:70000", "zookeeper://user@a", "zookeeper://user:@a", "zookeeper://a/b//c",
+                          "zookeeper://a/..", "zookeeper://a/zookeeper", "zookeeper://a?prefix=a/b",
+                          "zookeeper://a?prefix=", "zookeeper://a?unknown=1", "zookeeper://[::1"}) {
+    EXPECT_EQ(test::errc_of([&] { Client client(url); }), Errc::bad_url) << url;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_suite
