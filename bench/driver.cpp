@@ -57,10 +57,9 @@ Driver::~Driver() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-double Driver::ask(const std::string& line) {
+void Driver::tell(const std::string& line) {
   std::fprintf(to_, "%s\n", line.c_str());
   std::fflush(to_);
-  return std::stod(answer());
 }
 
 std::string Driver::answer() {

@@ -17,7 +17,13 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
 
   /// Throws if it answers no number.
-  double ask(const std::string& line);
+  double ask(const std::string& line) {
+    tell(line);
+    return hear();
+  }
+  /// The same in two parts, so that several can work at once.
+  void tell(const std::string& line);
+  double hear() { return std::stod(answer()); }
 
  private:
   std::string answer();

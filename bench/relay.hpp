@@ -21,7 +21,8 @@ struct Relay {
   std::uint64_t inside_teams = 0;   ///< from one thread of a team to another
   std::uint64_t between_teams = 0;  ///< from one team to the other
   double seconds = 0;
-  std::vector<double> latencies = {};  ///< nanoseconds from before unlock() to after lock(), between teams
+  std::vector<double> latencies = {};     ///< nanoseconds from before unlock() to after lock(), between teams
+  std::vector<std::uint64_t> turns = {};  ///< of each runner
 
   double inside_per_second() const { return static_cast<double>(inside_teams) / seconds; }
   double between_per_second() const { return static_cast<double>(between_teams) / seconds; }
@@ -56,6 +57,7 @@ Relay run_relay(const std::vector<Runner<Lock>>& runners, std::chrono::nanosecon
   constexpr std::size_t most_latencies = 1'000'000;
   Relay relay;
   relay.latencies.reserve(most_latencies);
+  relay.turns.resize(runners.size());
   // Guarded by the lock that is measured.
   const Runner<Lock>* last = nullptr;
   Clock::time_point given_back;
@@ -63,7 +65,9 @@ Relay run_relay(const std::vector<Runner<Lock>>& runners, std::chrono::nanosecon
   std::latch gate(static_cast<std::ptrdiff_t>(runners.size()) + 1);
   std::atomic<bool> over{false};
   const auto run = [&](const Runner<Lock>& me) {
-    stay_on_processor(static_cast<std::size_t>(&me - runners.data()));
+    const auto index = static_cast<std::size_t>(&me - runners.data());
+    std::uint64_t& turns = relay.turns[index];
+    stay_on_processor(index);
     gate.arrive_and_wait();
     while (!over.load(std::memory_order_relaxed)) {
       const std::scoped_lock hold(*me.lock);
@@ -77,6 +81,7 @@ Relay run_relay(const std::vector<Runner<Lock>>& runners, std::chrono::nanosecon
         ++relay.inside_teams;
       }
       last = &me;
+      ++turns;
       given_back = Clock::now();
     }
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace holdfast::bench {
@@ -14,6 +15,13 @@ double percentile(std::vector<double> values, double percent) {
 }
 
 double median(std::vector<double> values) { return percentile(std::move(values), 50); }
+
+double evenness(const std::vector<std::uint64_t>& turns) {
+  const double sum = std::accumulate(turns.begin(), turns.end(), 0.0);
+  if (sum == 0) return 0;
+  const std::uint64_t fewest = *std::min_element(turns.begin(), turns.end());
+  return static_cast<double>(fewest) * static_cast<double>(turns.size()) / sum;
+}
 
 Figure compare(std::string what, std::string unit, int rounds, const std::vector<Contender>& contenders) {
   const std::size_t count = contenders.size();

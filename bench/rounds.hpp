@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,10 +10,12 @@
 
 namespace holdfast::bench {
 
-/// REQUIRES, for both: not empty.
+/// REQUIRES, for all: not empty.
 double median(std::vector<double> values);
 /// The smallest value that `percent` of all are not above.
 double percentile(std::vector<double> values, double percent);
+/// Of turns at a lock: those of whoever had fewest, beside the average. 1 if all had as many.
+double evenness(const std::vector<std::uint64_t>& turns);
 
 /// Something that can do the work.
 struct Contender {

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 namespace holdfast::bench {
 
-/// What those who pass a lock on write down. Lives in memory that forked children share.
+/// What those who pass a lock on write down. Lives in memory that processes share: forked children, or programs in
+/// other languages that map a file (peers/), so everything stays where it is.
 struct Turns {
   static constexpr int most = 100'000;
 
@@ -37,6 +40,19 @@ struct Turns {
     if (count < 2) return {0};
     return {microseconds + 1, microseconds + count};
   }
+
+  /// Changes for each second, once they have begun.
+  double changes_per_second(std::chrono::milliseconds warm_up, std::chrono::milliseconds duration) const {
+    std::this_thread::sleep_for(warm_up);
+    const int before = changes;
+    const auto began = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(duration);
+    const int after = changes;
+    return (after - before) / std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
 };
+
+static_assert(offsetof(Turns, over) == 5 && offsetof(Turns, changes) == 8 && offsetof(Turns, last) == 12 &&
+              offsetof(Turns, released_at) == 16 && offsetof(Turns, microseconds) == 24);
 
 }  // namespace holdfast::bench

@@ -51,6 +51,8 @@ get_property(pc_modules GLOBAL PROPERTY HOLDFAST_BACKEND_PKG_CONFIG)
 list(JOIN pc_modules " " pc_modules)
 if(library_type STREQUAL "STATIC_LIBRARY")
   set(HOLDFAST_PC_REQUIRES "Requires: ${pc_modules}")
+  get_property(HOLDFAST_PC_LIBS GLOBAL PROPERTY HOLDFAST_BACKEND_PKG_CONFIG_LIBS)
+  list(JOIN HOLDFAST_PC_LIBS " " HOLDFAST_PC_LIBS)
 else()
   set(HOLDFAST_PC_REQUIRES)  # a shared library finds its own
 endif()

@@ -51,16 +51,11 @@ Outcome run(const test::RedisServer& server) {
   while (turns->ready < processes) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   first.create();
   turns->begun = true;
-  std::this_thread::sleep_for(warm_up);
-  const int before = turns->changes;
-  const auto began = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(duration);
-  const int changes = turns->changes - before;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  const double per_second = turns->changes_per_second(warm_up, duration);
   turns->over = true;
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
   server.command({"FLUSHALL"});
-  return {changes / taken.count(), turns->latencies()};
+  return {per_second, turns->latencies()};
 }
 
 void one_lock(benchmark::State& state) {

@@ -1,21 +1,15 @@
 #include <benchmark/benchmark.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "driver.hpp"
 #include "holdfast/holdfast.hpp"
 #include "redis/pipelined.hpp"
 #include "redis/raw.hpp"
-#include "relay.hpp"
 #include "rounds.hpp"
 #include "support/redis_server.hpp"
+#include "threads.hpp"
 
 // Sixteen threads of one process, which have one client and so one connection.
 
@@ -23,31 +17,6 @@ namespace holdfast::bench {
 namespace {
 
 constexpr int threads = 16;
-
-template <class Lock>
-using Locks = std::vector<std::unique_ptr<Lock>>;
-
-/// Each thread takes its own lock again and again.
-template <class Lock>
-double pairs_per_second(const Locks<Lock>& locks) {
-  constexpr std::chrono::milliseconds duration{300};
-  std::atomic<bool> over{false};
-  std::atomic<std::uint64_t> pairs{0};
-  const auto began = std::chrono::steady_clock::now();
-  {
-    std::vector<std::jthread> runners;
-    for (const auto& lock : locks) {
-      runners.emplace_back([&over, &pairs, &lock = *lock] {
-        std::uint64_t mine = 0;
-        for (; !over.load(std::memory_order_relaxed); ++mine) const std::scoped_lock held(lock);
-        pairs += mine;
-      });
-    }
-    std::this_thread::sleep_for(duration);
-    over = true;
-  }
-  return static_cast<double>(pairs) / std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
 
 void many_locks(benchmark::State& state) {
   constexpr int rounds = 9;
@@ -72,13 +41,6 @@ void many_locks(benchmark::State& state) {
   }
 }
 BENCHMARK(many_locks)->Name("threads with a lock each")->Iterations(1);
-
-template <class Lock>
-double changes_per_second(const Locks<Lock>& locks) {
-  std::vector<Runner<Lock>> runners;
-  for (const auto& lock : locks) runners.push_back({lock.get()});
-  return run_relay(runners, std::chrono::milliseconds(400)).inside_per_second();
-}
 
 void one_lock(benchmark::State& state) {
   constexpr int rounds = 7;

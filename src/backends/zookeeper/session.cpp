@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Something is asked so often in a session timeout, so that there is always something recent to prove (LeaseProof).
-constexpr int marks_in_a_timeout = 10;
+constexpr int marks_in_a_timeout = 20;
 
 /// More than any server grants that was not asked for it: whoever says so is none.
 constexpr milliseconds implausible = 1h;
@@ -216,7 +216,7 @@ void Session::unwatch() {
 void Session::came_up() {
   granted_ = milliseconds(zoo_recv_timeout(handle_));
   if (granted_ <= 0ms || (granted_ > asked_ && granted_ > implausible)) {
-    return end({Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"});
+    return end(not_zookeeper());
   }
   const bool resumed = std::exchange(was_up_, true);
   if (resumed) {
@@ -278,6 +278,10 @@ void Session::resume_waiters() {
 }
 
 std::int64_t Session::id() const { return handle_ == nullptr ? 0 : zoo_client_id(handle_)->client_id; }
+
+Failure Session::not_zookeeper() const {
+  return {Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"};
+}
 
 Failure Session::hindrance() const {
   if (why_) return *why_;

@@ -118,6 +118,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void went_away();
   void end(spi::Failure why);
   void resume_waiters();
+  spi::Failure not_zookeeper() const;
   void release_handle();
 
   Exchange* begin(const Sent& sent, bool writes);

@@ -250,6 +250,8 @@ void Session::Callbacks::watcher(zhandle_t* /*handle*/, int type, int state, con
     if (session.state_ == State::away) session.came_up();
   } else if (state == ZOO_EXPIRED_SESSION_STATE) {
     session.end({Errc::unreachable, "the session with " + session.address_.shown() + " has expired"});
+  } else if (state == ZOO_READONLY_STATE) {  // never asked for, so it is no server that says so
+    session.end(session.not_zookeeper());
   } else if (state == ZOO_AUTH_FAILED_STATE) {
     session.end({Errc::access_denied, session.address_.shown() + " refused the user or the password of the URL"});
   } else if (session.state_ == State::up) {
