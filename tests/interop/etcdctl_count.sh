@@ -11,6 +11,6 @@ while :; do
   if [ "$5" = without ]; then
     sh -c "$count" "$folder"
   else
-    etcdctl --endpoints="$endpoint" lock "$lock" sh -c "$count" "$folder" >/dev/null || exit 1
+    etcdctl --endpoints="$endpoint" lock "$lock" -- sh -c "$count" "$folder" >/dev/null || exit 1
   fi
 done

@@ -64,7 +64,10 @@ void KeepAlives::give_up() {
     if (request.done && request.deadline <= now) too_late.push_back(std::exchange(request.done, {}));
   }
   // It may be stuck for good: whoever comes next has a stream of its own.
-  if (!too_late.empty()) abandon_stream();
+  if (!too_late.empty()) {
+    abandon_stream();
+    link_.move_on();
+  }
   set_timer();
   for (auto& done : too_late) {
     done(Failure{Errc::unreachable, link_.address().shown() + " did not answer in time"});

@@ -201,6 +201,7 @@ void Link::connect() {
   auto tls = tls_of(address_);
   if (!wire_) wire_.reset(make_wire_(*this));
   ++connection_;
+  connected_at_ = last_number_;
   if (!tls.ok()) {
     unusable_ = std::move(tls.failure());
     return;
@@ -219,6 +220,7 @@ void Link::move_on() {
 
 void Link::log_in(Instant deadline) {
   if (std::exchange(logging_in_, true)) return;
+  wire_->use_token({});  // a forgotten one would be refused here, too
   Call call = {.request = Login{}, .deadline = std::max(deadline, loop_.now() + login_patience), .done = {}};
   call.done = [this](Result<Reply> result) { logged_in(std::move(result)); };
   send(std::move(call));
@@ -267,6 +269,8 @@ void Link::stream_ended(std::uint64_t stream, CallStatus status) {
   come_back([this, stream, status = std::move(status)] {
     if (wants_a_new_token(status)) has_token_ = false;
     for (StreamListener* const listener : listeners_) listener->stream_ended(stream);
+    // Nobody may call for a while: a waiting claim, for example, only listens.
+    if (stream > connected_at_ && is_trouble_of_one_server(status)) move_on();
   });
 }
 

@@ -49,6 +49,9 @@ class Link final : WireEvents {
   /// patience begins when its turn has come.
   Instant deadline_after(Instant began, spi::Duration patience) const;
 
+  /// The server does not do: another one is used from now on, if there is one.
+  void move_on();
+
   /// For the streams. Empty while nothing can be sent.
   Wire* wire();
   std::uint64_t next_number() { return ++last_number_; }
@@ -87,7 +90,6 @@ class Link final : WireEvents {
   void send(Call call);
   void transmit(std::uint64_t number, Call& call);
   void connect();
-  void move_on();
   void log_in(Instant deadline);
   void logged_in(spi::Result<Reply> result);
   void answered(std::uint64_t number, const CallStatus& status, Reply reply);
@@ -112,6 +114,7 @@ class Link final : WireEvents {
   std::optional<spi::Failure> unusable_;  ///< why no server can be asked: a file of the URL
   std::uint64_t last_number_ = 0;
   std::uint64_t connection_ = 0;
+  std::uint64_t connected_at_ = 0;  ///< streams of this connection have larger numbers
   std::size_t server_ = 0;
   Instant heard_ = Instant::min();  ///< when a server answered last
   bool logging_in_ = false;
