@@ -119,6 +119,17 @@ TEST_P(Requests, ReplaceEvenIfTheyAreRefused) {
   EXPECT_TRUE(second.list().at(0).waiters.empty());
 }
 
+TEST_P(Requests, ReplaceEvenIfTheyAreInTheLineAlready) {
+  BackendUnderTest client(url());
+  client.acquire(1);
+  client.acquire(2);
+  client.acquire(3);
+  EXPECT_EQ(client.acquire(3, {.replaces = 2}).place, 1U);
+  EXPECT_EQ(client.look(2).standing, absent);
+  EXPECT_EQ(client.acquire(3, {.replaces = 1}).standing, granted);
+  EXPECT_EQ(client.look(1).standing, absent);
+}
+
 TEST_P(Requests, ReplaceEvenIfTheirTotalIsRefused) {
   BackendUnderTest client(url());
   client.acquire(1, {.mode = permits(1, 3)});

@@ -106,7 +106,7 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
     co_return;
   }
   if (known_.find(wish.key) != nullptr || known_.is_doubtful(wish.key)) {
-    Flow<std::optional<Standing>> finding = find_again(session, wish);
+    Flow<std::optional<Standing>> finding = find_again(call, session, wish);
     std::optional<Standing> found = co_await finding;
     if (call->over()) co_return;
     if (found) {
@@ -120,7 +120,7 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
 }
 
 /// It was asked for before: whatever became of that is found under its id. Empty if there is nothing.
-Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(SessionPtr session, Wish wish) {
+Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall call, SessionPtr session, Wish wish) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
   Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
   SeenLine seen = co_await seeing;
@@ -152,6 +152,15 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(SessionPtr sess
                          .number = stat.stat.created,
                          .mode = entry->mode,
                          .waiting = true});
+  if (wish.replaces && *wish.replaces != wish.key.id) {
+    // What it replaces goes whether or not it is there itself already; where it stands depends on that.
+    call->is_in_doubt();
+    Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
+    Result<bool> left = co_await leaving;
+    if (!left.ok()) co_return Standing(left.failure());
+    Flow<SeenLine> seeing_again = see(session, path, wish.permits(), Freshness::newest);
+    seen = co_await seeing_again;
+  }
   Flow<Reply> beating = sessions_.beat(owner);  // repeating it re-arms the lease
   const Reply beaten = co_await beating;
   if (!beaten.ok()) co_return Standing(explain(beaten, false));

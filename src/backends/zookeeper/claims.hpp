@@ -82,7 +82,7 @@ class NodeClaims final : public spi::Claims {
   Detached run_downgrade(AcquireCall call, ClaimKey key);
 
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish);
-  Flow<std::optional<Standing>> find_again(SessionPtr session, Wish wish);
+  Flow<std::optional<Standing>> find_again(AcquireCall call, SessionPtr session, Wish wish);
   Flow<Standing> stand(ClaimKey key, SeenLine seen);
   Flow<spi::Result<std::optional<FoundClaim>>> find(SessionPtr session, ClaimKey key);
   Flow<spi::Result<bool>> leave(SessionPtr session, ClaimKey key);
