@@ -205,9 +205,11 @@ TEST_P(Requests, AreExecutedInTheOrderInWhichTheyWereMade) {
 TEST_P(Requests, MadeTogetherAreAllToldWhatFollows) {
   BackendUnderTest client(url());  // fresh, as above: a store may execute these as one
   client.start_acquire(1);
-  client.start_acquire(2);
+  const auto second = client.start_acquire(2);
   const auto released = client.start_release({.claim = 1});
-  ASSERT_TRUE(released->result().ok());
+  ASSERT_TRUE(second->result().ok() && released->result().ok());
+  // Where a client finds out for itself whose turn it is, its answer may tell already what followed.
+  if (second->result().value().standing == granted) return;
   EXPECT_TRUE(client.is_told_granted(2)) << "it was answered that it waits, and then granted";
 }
 

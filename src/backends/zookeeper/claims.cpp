@@ -45,6 +45,8 @@ std::optional<Failure> why_unsupported(const ClaimRequest& request, const Addres
   return std::nullopt;
 }
 
+std::string one_claim(const ClaimKey& key) { return key.name.text() + '\0' + guid_of(key.id); }
+
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 Reply outcome_only(Outcome outcome) {
@@ -59,10 +61,10 @@ Failure NodeClaims::explain(const Reply& reply, bool doubtful) const {
   return zookeeper::explain(reply, sessions_.address(), doubtful);
 }
 
-/// Which requests have to wait for each other. On one connection, those about one claim: the servers keep the order of
-/// the others. Else all about one name.
-std::string NodeClaims::order_of(const ClaimKey& key) const {
-  return sessions_.is_only_one() ? key.name.text() + '\0' + guid_of(key.id) : key.name.text();
+/// Whether requests on this line may be sent one after the other, without waiting for answers: all use one connection,
+/// whose order the servers keep, and nothing has to be made first, because a node of ours keeps the one above alive.
+bool NodeClaims::can_be_followed(const std::string& line) const {
+  return sessions_.is_only_one() && known_.has_any_in(line);
 }
 
 ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) const {
@@ -92,8 +94,10 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
   const SessionPtr session = sessions_.for_lease(wish.lease);
-  NameGate::Entry entry = gate_.enter(order_of(wish.key));
-  NameGate::Pass pass = co_await entry;
+  NameGate::Place place = names_.enter(wish.key.name.text());
+  co_await place;
+  NameGate::Place own = claims_.enter(one_claim(wish.key));
+  co_await own;
   if (call->over()) co_return;
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
@@ -114,7 +118,7 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
       co_return;
     }
   }
-  Flow<Standing> joining = join(call, session, wish);
+  Flow<Standing> joining = join(call, session, wish, place);
   Standing standing = co_await joining;
   call->answer(std::move(standing));
 }
@@ -171,7 +175,7 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall cal
   co_return standing;
 }
 
-Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish) {
+Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place) {
   const bool permits = wish.permits();
   const std::string path = nodes_.line_of(wish.key.name.text(), permits);
   const std::string fresh = path + "/" + new_node_of(wish.key.id, wish.mode);
@@ -232,6 +236,8 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     Sent creating = parts.empty() ? session->create(fresh, record, Session::Lasting::ephemeral_sequential)
                                   : session->together(parts);
     Flow<SeenLine> seeing = see(session, path, permits, Freshness::at_least_ours);
+    // If it replaces or refuses, there may be more to do.
+    if (!replaced && wish.when_busy == spi::WhenBusy::wait && can_be_followed(path)) place.leave();
     Reply& created = co_await creating;
     SeenLine seen = co_await seeing;
     if (created.outcome == Outcome::no_node) {
@@ -369,13 +375,16 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
-  if (before == nullptr || !before->session->is_up() || !gate_.is_free(order_of(key))) {
+  if (before == nullptr || !before->session->is_up() || !names_.is_free(key.name.text()) ||
+      !claims_.is_free(one_claim(key))) {
     reading.emplace(loop_, spi::Expectation::Of::upkeep);
   }
-  NameGate::Entry entry = gate_.enter(order_of(key));
-  NameGate::Pass pass = co_await entry;
+  NameGate::Place place = names_.enter(key.name.text());
+  co_await place;
+  NameGate::Place own = claims_.enter(one_claim(key));
+  co_await own;
   if (call->over()) co_return;
-  KnownClaim* const claim = known_.find(key);
+  const KnownClaim* const claim = known_.find(key);
   const bool alive = claim != nullptr && !claim->session->has_ended();
   const SessionPtr session = alive ? claim->session : sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
@@ -385,9 +394,13 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
     co_return;
   }
   call->is_in_doubt();
+  const bool one_step = known_.find(key) != nullptr;
   Flow<Result<bool>> leaving = leave(session, key);
   // What comes later on the same connection is executed later.
-  if (sessions_.is_only_one() && known_.find(key) == nullptr) pass.leave();
+  if (one_step && sessions_.is_only_one()) {
+    own.leave();
+    place.leave();
+  }
   Result<bool> left = co_await leaving;
   call->answer(std::move(left));
 }
@@ -470,8 +483,10 @@ void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
-  NameGate::Entry entry = gate_.enter(order_of(key));
-  NameGate::Pass pass = co_await entry;
+  NameGate::Place place = names_.enter(key.name.text());
+  co_await place;
+  NameGate::Place own = claims_.enter(one_claim(key));
+  co_await own;
   if (call->over()) co_return;
   const KnownClaim* const known = known_.find(key);
   const SessionPtr session = known != nullptr && !known->session->has_ended() ? known->session : sessions_.any();

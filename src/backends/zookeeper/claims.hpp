@@ -81,13 +81,13 @@ class NodeClaims final : public spi::Claims {
   Detached run_listen(ClaimKey key);
   Detached run_downgrade(AcquireCall call, ClaimKey key);
 
-  Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish);
+  Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place);
   Flow<std::optional<Standing>> find_again(AcquireCall call, SessionPtr session, Wish wish);
   Flow<Standing> stand(ClaimKey key, SeenLine seen);
   Flow<spi::Result<std::optional<FoundClaim>>> find(SessionPtr session, ClaimKey key);
   Flow<spi::Result<bool>> leave(SessionPtr session, ClaimKey key);
 
-  std::string order_of(const ClaimKey& key) const;
+  bool can_be_followed(const std::string& line) const;
   spi::ClaimAnswer answer_for(const KnownClaim& claim) const;
   spi::ClaimAnswer answer_for(FoundClaim& found) const;
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
@@ -102,7 +102,10 @@ class NodeClaims final : public spi::Claims {
   const Nodes& nodes_;
   Calls& calls_;
   KnownClaims known_;
-  NameGate gate_;
+  /// All requests about a name pass here, in their order, and each stays until the next one may be sent. Then it stays
+  /// among those about its claim until it is answered.
+  NameGate names_;
+  NameGate claims_;
   struct Held {
     spi::Instant since;
     ClaimKey key;

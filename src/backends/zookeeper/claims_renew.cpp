@@ -4,6 +4,8 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "backends/zookeeper/claims.hpp"
@@ -28,6 +30,14 @@ struct Question {
   std::optional<Sent> own = {};
   std::optional<Flow<SeenLine>> seeing = {};
 };
+
+/// Each once.
+template <class Claims>
+std::set<std::string> names_of(const Claims& claims) {
+  std::set<std::string> names;
+  for (const auto& claim : claims) names.insert(claim.key.name.text());
+  return names;
+}
 
 /// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago
 /// need not be asked again. But no older one, because the next renewal comes only after another third.
@@ -56,6 +66,11 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 }
 
 Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
+  // Those before it are executed before. But what waits for another session must not keep this one's leases waiting.
+  std::deque<NameGate::Place> places;
+  if (sessions_.is_only_one()) {
+    for (const std::string& name : names_of(claims)) places.push_back(names_.enter(name));
+  }
   std::vector<SessionPtr> sessions;
   std::vector<SessionPtr> to_prove;
   for (const Renewal& claim : claims) {
@@ -69,17 +84,23 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     if (call->over()) co_return;
   }
 
-  // Everything is asked at once.
   call->is_in_doubt();
   std::deque<Flow<Reply>> beats;
   for (const SessionPtr& session : to_prove) {
     if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(sessions_.beat(session));
   }
+  for (NameGate::Place& place : places) co_await place;
+
+  // Everything is asked at once.
   std::deque<Question> questions;
+  bool has_unknown = false;
   for (const Renewal& claim : claims) {
     Question& question = questions.emplace_back();
     const KnownClaim* const known = known_.find(claim.key);
-    if (known == nullptr) continue;
+    if (known == nullptr) {
+      has_unknown = true;
+      continue;
+    }
     question.session = known->session;
     if (question.session->has_ended()) continue;
     known_.listen(*question.session, known->path(), claim.key);
@@ -91,6 +112,8 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
                                   listens ? Session::Watching::yes : Session::Watching::no));
     }
   }
+
+  if (!has_unknown) places.clear();  // else there is more to ask
 
   std::optional<spi::Failure> failure;
   for (Flow<Reply>& beat : beats) {

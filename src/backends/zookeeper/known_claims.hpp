@@ -52,12 +52,16 @@ class KnownClaims {
   }
   KnownClaim& note(const ClaimKey& key, KnownClaim claim) {
     doubts_.erase(key);
+    if (const KnownClaim* const before = find(key)) leave_line(before->line);
+    ++lines_[claim.line];
     return claims_.insert_or_assign(key, std::move(claim)).first->second;
   }
   void forget(const ClaimKey& key) {
+    if (const KnownClaim* const before = find(key)) leave_line(before->line);
     claims_.erase(key);
     doubts_.erase(key);
   }
+  bool has_any_in(const std::string& line) const { return lines_.contains(line); }
 
   /// A request to make its node was not answered.
   void doubt(const ClaimKey& key) { doubts_[key] = true; }
@@ -91,11 +95,17 @@ class KnownClaims {
   }
 
  private:
+  void leave_line(const std::string& path) {
+    const auto line = lines_.find(path);
+    if (--line->second == 0) lines_.erase(line);
+  }
+
   struct Hash {
     std::size_t operator()(const ClaimKey& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
   };
 
   std::unordered_map<ClaimKey, KnownClaim, Hash> claims_;
+  std::unordered_map<std::string, std::size_t> lines_;  ///< how many there are in each
   std::unordered_map<ClaimKey, bool, Hash> doubts_;
   std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> listeners_;
 };
