@@ -75,6 +75,10 @@ TEST_P(Differential, StepByStepNothingDiffers) {
   EXPECT_GT(player.pushes(), static_cast<std::size_t>(GetParam().steps / 30));
 }
 
+bool tells_standings(const Step& step) {
+  return step.kind == Step::Kind::acquire || step.kind == Step::Kind::renew || step.kind == Step::Kind::downgrade;
+}
+
 class DifferentialInOneGo : public Differential {};
 
 /// Many steps of one client at once, on a store that has yet to be opened: it may execute them as one.
@@ -83,8 +87,9 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
     Trail trail(seed);
     const FreshStore fresh_model = store_kinds().front().make();
     const FreshStore fresh_store = GetParam().make();
-    Player model(fresh_model.url);
-    Player player(fresh_store.url);
+    const auto numbers = GetParam().sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
+    Player model(fresh_model.url, numbers);
+    Player player(fresh_store.url, numbers);
     std::vector<Step> script = random_script(seed, 100);
     // Registers are written on another way than claims are, and so in an order of their own; and a listing may take
     // several steps, between which other requests are executed.
@@ -100,7 +105,10 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
     for (std::size_t i = 0; i < script.size(); ++i) {
       const std::string outcome = outcomes[i]();
       trail.add(script[i], outcome);
-      ASSERT_EQ(outcome, expected[i]()) << trail.text();
+      const std::string should_be = expected[i]();
+      // Where a client finds out for itself whose turn it is, its answer may tell already what followed.
+      if (GetParam().sessions && tells_standings(script[i])) continue;
+      ASSERT_EQ(outcome, should_be) << trail.text();
     }
     ASSERT_EQ(player.state(), model.state()) << trail.text();
     ASSERT_TRUE(player.all_were_told()) << trail.text();
@@ -108,7 +116,7 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Store, Differential, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, DifferentialInOneGo, testing::ValuesIn(lease_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, DifferentialInOneGo, testing::ValuesIn(store_kinds()), name_of);
 
 }  // namespace
 }  // namespace holdfast::spi_suite

@@ -46,6 +46,8 @@ void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, Which which) {
+  NameGate::Place place = names_.enter(which.name);
+  co_await place;
   const SessionPtr session = sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
@@ -172,6 +174,8 @@ void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to) {
+  NameGate::Place place = names_.enter(which.name);
+  co_await place;
   const SessionPtr session = sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
@@ -217,6 +221,8 @@ void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, con
 }
 
 Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request) {
+  NameGate::Place place = names_.enter(which.name);
+  co_await place;
   const SessionPtr session = sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;
@@ -272,6 +278,8 @@ void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<
 }
 
 Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::uint32_t total) {
+  NameGate::Place place = names_.enter(which.name);
+  co_await place;
   const SessionPtr session = sessions_.any();
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return;

@@ -7,6 +7,7 @@
 #include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/lines.hpp"
+#include "backends/zookeeper/name_gate.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "spi/administration.hpp"
 
@@ -16,7 +17,8 @@ namespace holdfast::zookeeper {
 class NodeAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  NodeAdministration(Sessions& sessions, Calls& calls) : sessions_(sessions), calls_(calls) {}
+  NodeAdministration(Sessions& sessions, Calls& calls, NameGate& names)
+      : sessions_(sessions), calls_(calls), names_(names) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
@@ -47,6 +49,7 @@ class NodeAdministration final : public spi::Administration {
 
   Sessions& sessions_;
   Calls& calls_;
+  NameGate& names_;
 };
 
 }  // namespace holdfast::zookeeper

@@ -27,9 +27,9 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
         nodes_(address_.root()),
         calls_(context.loop, address_.shown()),
         sessions_(context.loop, address_, nodes_, *this),
-        claims_(context, sessions_, calls_),
+        claims_(context, sessions_, calls_, names_),
         registers_(context.loop, sessions_, calls_),
-        administration_(sessions_, calls_) {}
+        administration_(sessions_, calls_, names_) {}
   ~ZookeeperBackend() override { leave(); }
 
   spi::Claims& claims() override { return claims_; }
@@ -76,6 +76,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
   const Nodes nodes_;
   Calls calls_;
   Sessions sessions_;
+  NameGate names_;  ///< all requests about a name pass it in their order; each stays until the next may be sent
   NodeClaims claims_;
   NodeRegisters registers_;
   NodeAdministration administration_;

@@ -22,12 +22,13 @@ namespace holdfast::zookeeper {
 class NodeClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
-  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls)
+  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls, NameGate& names)
       : loop_(context.loop),
         events_(context.events),
         sessions_(sessions),
         nodes_(sessions.nodes()),
         calls_(calls),
+        names_(names),
         long_held_timer_(context.loop, [this] { listen_to_long_held(); }) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
@@ -101,11 +102,9 @@ class NodeClaims final : public spi::Claims {
   Sessions& sessions_;
   const Nodes& nodes_;
   Calls& calls_;
+  NameGate& names_;
   KnownClaims known_;
-  /// All requests about a name pass here, in their order, and each stays until the next one may be sent. Then it stays
-  /// among those about its claim until it is answered.
-  NameGate names_;
-  NameGate claims_;
+  NameGate claims_;  ///< who need not stay in names_ any more stays here until it is answered
   struct Held {
     spi::Instant since;
     ClaimKey key;
