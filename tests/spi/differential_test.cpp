@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -78,6 +79,7 @@ TEST_P(Differential, StepByStepNothingDiffers) {
 bool tells_standings(const Step& step) {
   return step.kind == Step::Kind::acquire || step.kind == Step::Kind::renew || step.kind == Step::Kind::downgrade;
 }
+bool has_failed(const std::string& outcome) { return outcome.starts_with("failed"); }
 
 class DifferentialInOneGo : public Differential {};
 
@@ -94,6 +96,10 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
     // Registers are written on another way than claims are, and so in an order of their own; and a listing may take
     // several steps, between which other requests are executed.
     std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::list; });
+    // What comes before the first claim may open another session than that one needs.
+    script.erase(script.begin(), std::ranges::find_if(script, [](const Step& step) {
+                   return step.kind == Step::Kind::acquire && step.wish.lease > 0ms;
+                 }));
     std::vector<std::function<std::string()>> expected;
     std::vector<std::function<std::string()>> outcomes;
     for (Step& step : script) {
@@ -106,9 +112,14 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
       const std::string outcome = outcomes[i]();
       trail.add(script[i], outcome);
       const std::string should_be = expected[i]();
+      ASSERT_FALSE(HasFailure()) << trail.text();
       // Where a client finds out for itself whose turn it is, its answer may tell already what followed.
-      if (GetParam().sessions && tells_standings(script[i])) continue;
-      ASSERT_EQ(outcome, should_be) << trail.text();
+      const bool may_differ = GetParam().sessions && tells_standings(script[i]) && !has_failed(should_be);
+      if (may_differ) {
+        ASSERT_FALSE(has_failed(outcome)) << trail.text();
+      } else {
+        ASSERT_EQ(outcome, should_be) << trail.text();
+      }
     }
     ASSERT_EQ(player.state(), model.state()) << trail.text();
     ASSERT_TRUE(player.all_were_told()) << trail.text();

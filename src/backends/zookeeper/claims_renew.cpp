@@ -27,6 +27,7 @@ namespace {
 /// What is asked about one claim.
 struct Question {
   SessionPtr session = {};  ///< null: nothing is known of the claim
+  std::string path = {};    ///< of its node; the same claim may have another one when the answers come
   std::optional<Sent> own = {};
   std::optional<Flow<SeenLine>> seeing = {};
 };
@@ -102,6 +103,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       continue;
     }
     question.session = known->session;
+    question.path = known->path();
     if (question.session->has_ended()) continue;
     known_.listen(*question.session, known->path(), claim.key);
     question.own = question.session->get(known->path(), Session::Watching::yes);
@@ -138,7 +140,8 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       continue;
     }
     if (!question.own) {  // its session has ended
-      known_.forget(key);
+      const KnownClaim* const known = known_.find(key);
+      if (known != nullptr && known->session == question.session) known_.forget(key);
       continue;
     }
     const Reply& own = co_await *question.own;
@@ -148,7 +151,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       seen = co_await seeing;
     }
     KnownClaim* const known = known_.find(key);
-    if (known == nullptr) continue;  // released meanwhile
+    if (known == nullptr || known->path() != question.path) continue;  // released meanwhile
     const bool gone = own.outcome == Outcome::no_node || own.outcome == Outcome::session_ended ||
                       (own.ok() && own.stat.owner != question.session->id());
     if (gone) {
@@ -170,7 +173,8 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     } else {
       answers[i] = answer_for(*known);
     }
-    KnownClaim* const still = known_.find(key);
+    KnownClaim* still = known_.find(key);
+    if (still != nullptr && still->path() != question.path) still = nullptr;
     if (still != nullptr) note_data(*still, own, answers[i]);
     if (still != nullptr && claims[i].lease > question.session->timeout()) {
       failure = too_long(sessions_.address(), claims[i].lease, question.session->timeout());

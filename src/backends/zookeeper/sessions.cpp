@@ -98,12 +98,16 @@ Flow<Reply> Sessions::beat(SessionPtr session) {
   if (written.outcome != Outcome::no_node) co_return std::move(written);
   Sent first = session->create(path, {}, Session::Lasting::ephemeral);
   Reply& created = co_await first;
-  if (created.outcome != Outcome::no_node) co_return std::move(created);
-  Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
-  Reply made = co_await making;
-  if (!made.ok()) co_return made;
-  Sent second = session->create(path, {}, Session::Lasting::ephemeral);
-  co_return std::move(co_await second);
+  if (created.outcome == Outcome::no_node) {
+    Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
+    Reply made = co_await making;
+    if (!made.ok()) co_return made;
+    Sent second = session->create(path, {}, Session::Lasting::ephemeral);
+    created = std::move(co_await second);
+  }
+  if (created.outcome != Outcome::node_exists) co_return std::move(created);
+  Sent again = session->set(path, {});  // another beat has made it meanwhile
+  co_return std::move(co_await again);
 }
 
 }  // namespace holdfast::zookeeper
