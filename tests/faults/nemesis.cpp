@@ -42,9 +42,10 @@ bool is_away(Sabotage sabotage) { return sabotage != Sabotage::forget_scripts &&
 
 Harm Nemesis::run(milliseconds duration) {
   const Moment end = now() + duration;
+  const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
   next_sabotage_ = now() + arena_->ttl() / 2;
-  while (now() < end) {
+  while (now() < end || (!has_done_enough() && now() < latest)) {
     wait_until(now() + milliseconds(between(20, 400)));
     do_harm();
     if (now() < next_rest || now() >= end) continue;
@@ -55,6 +56,13 @@ Harm Nemesis::run(milliseconds duration) {
   }
   come_to_rest();
   return harm_;
+}
+
+/// On a machine that hardly runs, less happens in a given time.
+bool Nemesis::has_done_enough() const {
+  constexpr std::uint64_t some = 3;
+  return harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 && harm_.stops_in_section >= some &&
+         (!sabotage_ || (harm_.sabotages >= some && harm_.hits > 0));
 }
 
 void Nemesis::come_to_rest() {

@@ -42,7 +42,7 @@ class Nemesis {
         wakes_(fleet.slots(), never),
         in_section_(fleet.slots()) {}
 
-  /// Returns when everybody runs again.
+  /// Goes on for longer if it has not done harm of every kind by then. Returns when everybody runs again.
   Harm run(milliseconds duration);
 
  private:
@@ -51,6 +51,7 @@ class Nemesis {
   }
   milliseconds leases(std::int64_t least_percent, std::int64_t most_percent);
   void do_harm();
+  bool has_done_enough() const;
   void sabotage();
   /// Asks for no more stops, and returns when everybody runs.
   void come_to_rest();
