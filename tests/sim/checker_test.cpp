@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/story.hpp"
 #include "spi/claims.hpp"
 
 namespace holdfast::sim {
@@ -14,108 +15,6 @@ using Standing = spi::ClaimAnswer::Standing;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-/// A history, told step by step. Times are in milliseconds; everything is about the name 'a', by client `who`.
-class Story {
- public:
-  Story() {
-    history_.clients = 4;
-    history_.names = 2;
-    history_.longest_delay = microseconds(1500);
-    history_.connect_timeout = milliseconds(300);
-    for (std::uint8_t client = 0; client < history_.clients; ++client) add({.what = What::opened, .client = client});
-  }
-
-  Story& at(double time) {
-    now_ = moment(time);
-    return *this;
-  }
-  Story& by(std::uint8_t client) {
-    client_ = client;
-    return *this;
-  }
-  /// As real threads write it down, up to 20 ms late.
-  Story& not_exact() {
-    history_.exact = false;
-    history_.noise = milliseconds(20);
-    history_.longest_lease = milliseconds(100);
-    return *this;
-  }
-  Story& bare_numbers() {
-    history_.local_turns = false;
-    return *this;
-  }
-
-  Story& enters(std::uint32_t turn, std::uint32_t ttl = 100, Moment deadline = never, bool refuses = false) {
-    return add({.until = deadline, .subject = turn, .length = ttl, .what = What::entered, .detail = refuses});
-  }
-  Story& granted(std::uint32_t turn, std::uint64_t number, double until, std::uint64_t local = 0,
-                 bool listens = false) {
-    return add({.until = moment(until),
-                .value = history_.local_turns ? number << 8U | local : number,
-                .subject = turn,
-                .length = 100,
-                .what = What::granted,
-                .detail = listens});
-  }
-  Story& turn(What what, std::uint32_t turn, std::uint8_t detail = 0, double until = 0) {
-    return add({.until = moment(until), .subject = turn, .what = what, .detail = detail});
-  }
-  Story& forgets(double until) {
-    return add({.until = moment(until), .what = What::forgot, .client = Event::everybody});
-  }
-  Story& told(std::uint32_t turn, HoldState state) {
-    return this->turn(What::told, turn, static_cast<std::uint8_t>(state));
-  }
-  Story& writes(std::uint32_t turn, std::uint64_t token, bool accepted) {
-    return add({.value = token, .subject = turn, .what = What::wrote, .detail = accepted});
-  }
-
-  Story& claim(What what, std::uint32_t claim, Request request, Standing standing = Standing::granted,
-               std::uint32_t lease = 100) {
-    return add({.subject = claim,
-                .length = lease,
-                .what = what,
-                .detail = static_cast<std::uint8_t>(request),
-                .standing = static_cast<std::uint8_t>(standing)});
-  }
-  /// Sent, and executed half a millisecond later.
-  Story& asks(std::uint32_t claim, Standing standing, std::uint32_t lease = 100) {
-    this->claim(What::sent, claim, Request::acquire, standing, lease);
-    now_ += microseconds(500);
-    return this->claim(What::executed, claim, Request::acquire, standing, lease);
-  }
-  Story& gives_back(std::uint32_t claim) {
-    this->claim(What::sent, claim, Request::release);
-    now_ += microseconds(500);
-    return this->claim(What::executed, claim, Request::release);
-  }
-  Story& client(What what, double until = 0, std::uint64_t value = 0) {
-    return add({.until = moment(until), .value = value, .what = what});
-  }
-
-  std::vector<Rule> broken() const {
-    std::vector<Rule> rules;
-    for (const Violation& violation : check(history_)) rules.push_back(violation.rule);
-    return rules;
-  }
-
- private:
-  static Moment moment(double time) { return Moment(Duration(static_cast<std::int64_t>(time * 1e6))); }
-
-  Story& add(Event event) {
-    event.at = now_;
-    if (event.what != What::opened) event.client = client_;
-    history_.events.push_back(event);
-    return *this;
-  }
-
-  History history_;
-  Moment now_ = {};
-  std::uint8_t client_ = 0;
-};
-
-Moment at_ms(int time) { return Moment(milliseconds(time)); }
 
 // --- good histories -------------------------------------------------------------------------------------------------
 
@@ -389,98 +288,6 @@ TEST(Checker, AcceptsLateLocalTurnsWhileNobodyElseWaits) {
   story.at(1).by(0).enters(0).granted(0, 1, 90).enters(1);
   story.at(12.2).turn(What::releases, 0, 0, 90).granted(1, 1, 90, 1);
   EXPECT_THAT(story.broken(), IsEmpty());
-}
-
-// --- histories that are not exact (tests/faults/recording_test.cpp has more)
-// ------------------------------------------
-
-TEST(Checker, SeesAHoldThatIsValidAfterItsEnd) {
-  Story story;
-  story.at(1).enters(0).granted(0, 1, 90).at(50).turn(What::lost, 0, 0, 90);
-  story.at(51).turn(What::sampled, 0, static_cast<std::uint8_t>(HoldState::held), 90);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::dead_is_dead));
-}
-
-TEST(Checker, AllowsForNoiseWhereAHistoryIsNotExact) {
-  Story late;
-  late.not_exact().at(1).enters(0, 100, at_ms(10));
-  late.at(60).turn(What::answered, 0, static_cast<std::uint8_t>(Errc::timed_out));
-  EXPECT_THAT(late.broken(), IsEmpty());
-  Story too_late;
-  too_late.not_exact().at(1).enters(0, 100, at_ms(10));
-  too_late.at(80).turn(What::answered, 0, static_cast<std::uint8_t>(Errc::timed_out));
-  EXPECT_THAT(too_late.broken(), ElementsAre(Rule::prompt_answers));
-}
-
-TEST(Checker, LetsTheDeadOnArrivalOverlapWithAnybody) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).at(2).by(1).enters(1);
-  story.at(3).granted(1, 2, 90).at(50).by(0).granted(0, 1, 50);
-  EXPECT_THAT(story.broken(), IsEmpty());
-}
-
-TEST(Checker, SeesAWaiterWhoIsForgottenWithoutKnowingItsClaim) {
-  Story story;
-  story.not_exact().at(0).by(0).enters(0).granted(0, 1, 90).at(1).by(1).enters(1);
-  story.at(10).by(0).turn(What::releases, 0, 0, 90);
-  story.at(10 + 34 + 6 + 5 + 20 + 5).by(1).granted(1, 2, 200);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::served_in_time));
-}
-
-TEST(Checker, ExcusesAWaitWhileSomebodyStandsStill) {
-  Story story;
-  story.not_exact().at(0).by(0).enters(0).granted(0, 1, 90).at(1).by(1).enters(1);
-  story.at(10).by(0).turn(What::releases, 0, 0, 90).by(2).client(What::paused);
-  story.at(400).by(2).client(What::resumed).at(450).by(1).granted(1, 2, 500);
-  EXPECT_THAT(story.broken(), IsEmpty());
-}
-
-// --- stores that have lost everything
-// --------------------------------------------------------------------------------
-
-TEST(Checker, LetsOthersInWhenTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 95).by(1).enters(1);
-  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200).writes(1, 5 << 8, true);
-  story.at(13).by(0).writes(0, 1 << 8, false).turn(What::releases, 0).enters(2).granted(2, 1, 95, 1);
-  story.at(150).by(1).turn(What::releases, 1).by(0).turn(What::lost, 2).enters(3).granted(3, 6, 220);
-  EXPECT_THAT(story.broken(), IsEmpty());
-}
-
-TEST(Checker, LetsAGrantBeLateThatTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).by(1).enters(1).at(10).forgets(110);
-  story.at(12).by(1).granted(1, 5, 100).at(13).by(0).granted(0, 4, 90);
-  EXPECT_THAT(story.broken(), IsEmpty());
-}
-
-TEST(Checker, SeesTwoWhoGoOnAfterTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 150).by(1).enters(1);
-  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::exclusion));
-}
-
-TEST(Checker, SeesASecondHolderLongAfterTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).by(1).enters(1);
-  story.at(10).forgets(110).at(12).by(1).granted(1, 5, 200).at(120).by(0).granted(0, 6, 200);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::exclusion));
-}
-
-TEST(Checker, SeesAHolderWhoNeverHearsThatTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).granted(0, 1, 300).at(10).forgets(110);
-  story.at(111).turn(What::sampled, 0, static_cast<std::uint8_t>(HoldState::held), 300);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::lost_by_v));
-}
-
-TEST(Checker, SeesTokensThatBeginAgainWhenTheStoreHasForgotten) {
-  Story story;
-  story.not_exact().at(1).by(0).enters(0).granted(0, 9, 95).by(1).enters(1);
-  story.at(10).forgets(110).at(12).by(1).granted(1, 1, 100);
-  story.turn(What::releases, 1).enters(2).granted(2, 2, 100);
-  EXPECT_THAT(story.broken(), ElementsAre(Rule::token_order, Rule::token_order));
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------

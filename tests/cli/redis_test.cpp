@@ -1,0 +1,55 @@
+// The tool on a store with a server: what differs from the embedded one.
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <string>
+
+#include "cli/tool.hpp"
+#include "support/redis_server.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Finished at(const std::string& url, std::vector<std::string> arguments) {
+  return run(tool(std::move(arguments)), {.environment = {"HOLDFAST_URL=" + url}});
+}
+
+TEST(ToolOnRedis, LooksAtALockAndBreaksIt) {
+  const RedisServer server;
+  Process holder(tool({"run", "job", "--reason", "nightly", "--", "sleep", "60"}),
+                 {.environment = {"HOLDFAST_URL=" + server.url()}});
+  ASSERT_TRUE(
+      eventually([&] { return at(server.url(), {"show", "job"}).output.find("nightly") != std::string::npos; }));
+  EXPECT_THAT(at(server.url(), {"ls"}).output, HasSubstr("job"));
+  EXPECT_EQ(at(server.url(), {"break", "job", "--yes"}).code, 0);
+  EXPECT_EQ(holder.finish().code, 79);
+  EXPECT_THAT(at(server.url(), {"ls"}).output, Not(HasSubstr("job")));
+}
+
+TEST(ToolOnRedis, ShowsAndBreaksAPlainLockAndListsNone) {
+  const RedisServer server;
+  const std::string url = server.url() + "?layout=plain";
+  Process holder(tool({"run", "job", "--", "sleep", "60"}), {.environment = {"HOLDFAST_URL=" + url}});
+  ASSERT_TRUE(eventually([&] { return at(url, {"show", "job"}).output.find("sleep") != std::string::npos; }));
+  const Finished listed = at(url, {"ls"});
+  EXPECT_EQ(listed.code, 78);
+  EXPECT_THAT(listed.errors, HasSubstr("shows one by name"));
+  EXPECT_EQ(at(url, {"break", "job", "--yes"}).code, 0);
+  EXPECT_EQ(holder.finish().code, 79);
+}
+
+TEST(ToolOnRedis, WarnsAboutAServerThatThrowsLocksAway) {
+  const RedisServer careless({.arguments = {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}});
+  const Finished finished = at(careless.url(), {"run", "job", "--", "echo", "done"});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_EQ(finished.output, "done\n");
+  EXPECT_THAT(finished.errors, HasSubstr("warning: "));
+  EXPECT_THAT(finished.errors, HasSubstr("noeviction"));
+}
+
+}  // namespace
+}  // namespace holdfast::test
