@@ -118,7 +118,7 @@ void EtcdRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done)
   watched.unsure.insert(seen);
   if (!is_new) return;
   watched.watch = watches_of_keys_.watch(keys_.register_of(name.text()), {},
-                                         [this, name](Watches::What what) { happened(name, what); });
+                                         [this, name](Watches::What what, const WatchReply&) { happened(name, what); });
 }
 
 void EtcdRegisters::happened(const LockName& name, Watches::What what) {

@@ -247,7 +247,7 @@ void GrpcWire::unwatch(std::uint64_t stream, std::int64_t watch) {
 
 }  // namespace holdfast::etcd::wire
 
-extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_1(
+extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_2(
     holdfast::etcd::WireEvents& events) {
   return new holdfast::etcd::wire::GrpcWire(events);
 }
