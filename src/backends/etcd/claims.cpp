@@ -80,17 +80,23 @@ void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join(wanted.claim.name.text());
+  const std::string& name = wanted.claim.name.text();
+  const Turns::Ticket turn = wanted.replaces ? turns_.join_to_replace(name, *wanted.replaces) : turns_.join(name);
   co_await turn;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
-  if (wanted.replaces) {
-    const ClaimKey replaced = {wanted.claim.name, *wanted.replaces};
-    const KnownClaim* const known = lookout_.find(replaced);
-    wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
+  if (!wanted.replaces) {
+    auto joined = co_await joining(wanted);
+    co_return joined;
   }
+  const ClaimKey replaced = {wanted.claim.name, *wanted.replaces};
+  const KnownClaim* const known = lookout_.find(replaced);
+  wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
+  replacements_.try_emplace(replaced);
   auto answer = co_await joining(wanted);
   const bool happened = answer.ok() || !spi::is_retryable(answer.failure().code);
-  if (happened && wanted.replaces) lookout_.forget({wanted.claim.name, *wanted.replaces});
+  if (happened) lookout_.forget(replaced);
+  auto node = replacements_.extract(replaced);
+  if (node.mapped().done) node.mapped().done(node.mapped().was_there);
   co_return answer;
 }
 
@@ -130,6 +136,7 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
       co_return std::move(reply.failure());
     }
     const std::span<const Outcome> outcomes = reply.value().outcomes;
+    note_replaced(wanted, outcomes);
     if (!reply.value().succeeded) {
       // Somebody came in between, and it was not to join then; or it has been there before.
       const auto there = std::ranges::find_if(outcomes, [](const Outcome& each) { return !each.found.empty(); });
@@ -256,7 +263,15 @@ Operation<Nothing> EtcdClaims::withdrawing(const Wanted& wanted) {
   for (const std::string& key : wanted.replaced_keys) transaction.then.emplace_back(Delete{key});
   auto reply = co_await transacting(link_, std::move(transaction), wanted.deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
+  note_replaced(wanted, reply.value().outcomes);
   co_return Nothing{};
+}
+
+void EtcdClaims::note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes) {
+  if (!wanted.replaces) return;
+  for (const Outcome& deleted : outcomes.first(wanted.replaced_keys.size())) {
+    if (deleted.count > 0) replacements_.at({wanted.claim.name, *wanted.replaces}).was_there = true;
+  }
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
@@ -267,10 +282,15 @@ void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
 
 Operation<bool> EtcdClaims::releasing(ClaimKey claim, spi::Duration patience) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join(claim.name.text());
+  const Turns::Ticket turn = turns_.join_to_release(claim.name.text(), claim.id);
   co_await turn;
   auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
-  co_return released;
+  if (!released.ok() || released.value()) co_return released;
+  // A claim that replaces it may have been quicker.
+  const auto replacement = replacements_.find(claim);
+  if (replacement == replacements_.end() || replacement->second.done) co_return false;
+  auto was_there = co_await spi::answer_of<bool>([&](Done<bool> done) { replacement->second.done = std::move(done); });
+  co_return was_there;
 }
 
 Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadline) {
@@ -283,6 +303,7 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
     const Rooms::Room* const room = sight->mode == ClaimMode::permits ? lookout_.rooms().find(claim.name) : nullptr;
     const bool last_of_ours = room != nullptr && room->own == 1;
     std::string door = last_of_ours ? keys_.door(claim.name.text()) : std::string();
+    lookout_.ignore(claim);
     auto deleted = co_await deleting(sight->key, sight->create_revision, std::move(door), deadline);
     if (!deleted.ok()) co_return std::move(deleted.failure());
     was_there = deleted.value();
@@ -307,7 +328,6 @@ Operation<bool> EtcdClaims::deleting(std::string key, std::int64_t create_revisi
     auto reply = co_await transacting(link_, std::move(transaction), deadline);
     if (!reply.ok()) co_return std::move(reply.failure());
     if (reply.value().succeeded) co_return true;
-    if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
     const std::vector<KeyValue>& found = reply.value().outcomes.front().found;
     if (found.empty()) co_return false;
     create_revision = found.front().create_revision;

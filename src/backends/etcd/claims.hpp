@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,12 @@ class EtcdClaims final : public spi::Claims {
   /// One claim of a renewal under way.
   struct Look;
 
+  /// A claim that another one replaces just now.
+  struct Replacement {
+    bool was_there = false;
+    spi::Done<bool> done = {};  ///< a release that wants to know
+  };
+
   spi::Operation<spi::ClaimAnswer> acquiring(Wanted wanted);
   spi::Operation<spi::ClaimAnswer> joining(const Wanted& wanted);
   std::optional<Rooms::Room> room_for(const Wanted& wanted);
@@ -54,6 +61,7 @@ class EtcdClaims final : public spi::Claims {
   static Glimpse glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes);
   static Transaction join(const Wanted& wanted, const Record& record, std::int64_t lease, std::vector<Compare> unless);
   spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, Glimpse before, spi::Instant armed);
+  void note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes);
   spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
   spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
@@ -82,6 +90,7 @@ class EtcdClaims final : public spi::Claims {
   Leases& leases_;
   Lookout& lookout_;
   StrayKeys stray_keys_;
+  std::map<ClaimKey, Replacement> replacements_;
 };
 
 }  // namespace holdfast::etcd

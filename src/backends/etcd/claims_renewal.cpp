@@ -158,7 +158,6 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
     auto reply = co_await transacting(link_, std::move(read), deadline);
     if (!reply.ok()) co_return std::move(reply.failure());
     const auto& outcomes = reply.value().outcomes;
-    if (outcomes.size() != modes.size() * some.size()) co_return not_understood(link_.address());
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       if (outcomes[i].found.empty()) continue;
       const KeyValue& found = outcomes[i].found.front();
@@ -199,12 +198,9 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
     for (const std::vector<Look*>& batch : batches) {
       Transaction read;
       for (const Look* const look : batch) look->sight->add_to(read.then);
-      const std::size_t expected = read.then.size();
-      link_.transact(std::move(read), deadline, [this, gathering, &batch, expected](Result<TransactionReply> reply) {
+      link_.transact(std::move(read), deadline, [gathering, &batch](Result<TransactionReply> reply) {
         if (!reply.ok()) {
           gathering->failure = std::move(reply.failure());
-        } else if (reply.value().outcomes.size() != expected) {
-          gathering->failure = not_understood(link_.address());
         } else {
           std::span<const Outcome> outcomes = reply.value().outcomes;
           for (Look* const look : batch) {
@@ -272,6 +268,10 @@ Transaction EtcdClaims::changing(const Line::Claim& claim) {
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
+  const KnownClaim* const known = lookout_.find({claim.name, claim.id});
+  if (known != nullptr && known->mode == ClaimMode::permits) {
+    return spi::answer_soon<ClaimAnswer>(loop_, std::move(done), spi::cannot_downgrade_permits(claim.name));
+  }
   downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 

@@ -23,6 +23,7 @@ struct KnownClaim {
 
   std::uint64_t own_watch = 0;  ///< of the key itself; 0: none
 
+  bool leaving = false;           ///< it is being deleted by us
   bool looking = false;           ///< its line is being read
   bool look_again = false;        ///< something has happened meanwhile
   std::int64_t asked_at = 0;      ///< the revision of a wish that it be released

@@ -115,12 +115,20 @@ void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mo
   standing.granted ? ahead_.stop(claim) : wait_for(claim, known, standing);
 }
 
+void Lookout::ignore(const ClaimKey& claim) {
+  const auto found = claims_.find(claim);
+  if (found == claims_.end()) return;
+  KnownClaim& known = found->second;
+  known.leaving = true;
+  ahead_.stop(claim);
+  if (known.own_watch != 0) watches_.unwatch(std::exchange(known.own_watch, 0));
+}
+
 void Lookout::forget(const ClaimKey& claim) {
-  auto node = claims_.extract(claim);
+  ignore(claim);
+  const auto node = claims_.extract(claim);
   if (node.empty()) return;
   const KnownClaim& known = node.mapped();
-  ahead_.stop(claim);
-  if (known.own_watch != 0) watches_.unwatch(known.own_watch);
   if (known.lease != 0) leases_.is_unused(known.lease);
   if (known.mode == ClaimMode::permits) rooms_.has_gone(claim.name);
 }
@@ -140,7 +148,7 @@ void Lookout::watch_lasting_claims() {
     const ClaimKey claim = std::move(to_watch_.front().second);
     to_watch_.pop_front();
     const auto found = claims_.find(claim);
-    if (found == claims_.end() || found->second.own_watch != 0) continue;
+    if (found == claims_.end() || found->second.leaving || found->second.own_watch != 0) continue;
     found->second.own_watch =
         watches_.watch(found->second.key, {}, [this, claim](Watches::What, const WatchReply&) { look(claim); });
   }
@@ -151,7 +159,7 @@ void Lookout::watch_lasting_claims() {
 
 void Lookout::look(const ClaimKey& claim) {
   const auto found = claims_.find(claim);
-  if (found == claims_.end()) return;
+  if (found == claims_.end() || found->second.leaving) return;
   if (std::exchange(found->second.looking, true)) {
     found->second.look_again = true;
     return;
@@ -172,8 +180,8 @@ Operation<Nothing> Lookout::looking(ClaimKey claim) {
       link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
     });
     at = claims_.find(claim);
-    if (at == claims_.end() || at->second.create_revision != life) co_return Nothing{};
-    if (!reply.ok() || reply.value().outcomes.size() != sight.size()) {  // the core asks from time to time in any case
+    if (at == claims_.end() || at->second.create_revision != life || at->second.leaving) co_return Nothing{};
+    if (!reply.ok()) {  // the core asks from time to time in any case
       at->second.looking = false;
       co_return Nothing{};
     }

@@ -30,6 +30,8 @@ class Lookout {
   /// A read or a write has found how the claim stands, and the core is told so. `mode`: as it joined.
   /// `armed`: the lease is certain to run from there on.
   spi::ClaimAnswer found(const ClaimKey& claim, Standing standing, ClaimMode mode, spi::Instant armed);
+  /// It is about to be deleted by us: what happens to it is no news.
+  void ignore(const ClaimKey& claim);
   /// It is not there, or shall not be.
   void forget(const ClaimKey& claim);
 
