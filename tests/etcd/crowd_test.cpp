@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -38,7 +40,7 @@ class Member {
   Member(const std::string& url, std::atomic<std::size_t>& turns)
       : client_(url), mutex_(client_, "name", {.ttl = 600s}) {
     mutex_.async_acquire([this, &turns](std::error_code error, Hold hold) {
-      EXPECT_FALSE(error) << error.message();
+      if (error) return;  // it ends while it waits
       hold_ = std::move(hold);
       has_it_ = true;
       ++turns;
@@ -52,10 +54,10 @@ class Member {
   }
 
  private:
-  Client client_;
-  Mutex mutex_;
   Hold hold_;
   std::atomic<bool> has_it_ = false;
+  Client client_;  // before the hold ends, nobody is called any more
+  Mutex mutex_;
 };
 
 TEST(EtcdCrowd, AReleaseWakesOneOfAll) {
@@ -66,9 +68,10 @@ TEST(EtcdCrowd, AReleaseWakesOneOfAll) {
   std::vector<std::unique_ptr<Member>> members;
   while (members.size() < waiters + 1) members.push_back(std::make_unique<Member>(server.url(), turns));
   const auto all_in_line = [&] {
-    const std::string fields =
-        server.command({"get", "--prefix", "--count-only", "--write-out=fields", "holdfast/name/"});
-    return fields.find("\"Count\" : " + std::to_string(waiters + 1) + "\n") != std::string::npos;
+    std::istringstream keys(server.command({"get", "--prefix", "--keys-only", "holdfast/name/"}));
+    std::size_t count = 0;
+    for (std::string key; std::getline(keys, key);) count += key.empty() ? 0U : 1U;
+    return count == waiters + 1;
   };
   ASSERT_TRUE(eventually(long_patience, all_in_line));
   // Each begins to watch the one ahead and its own key, and looks then.
@@ -87,11 +90,11 @@ TEST(EtcdCrowd, AReleaseWakesOneOfAll) {
   }
   ASSERT_TRUE(eventually([&] { return turns == releases + 1; }));
   const Metrics after(server);
-  // Each deletion is told to the next in line, and perhaps to the one who let go.
+  // Each deletion is told to the next in line; to the one who let go only if its watch ends too late.
   EXPECT_GE(after.events() - before.events(), static_cast<long long>(releases));
-  EXPECT_LE(after.events() - before.events(), static_cast<long long>(2 * releases));
-  // The deletion, and a look by the one that it wakes; perhaps one by the one who let go.
-  EXPECT_LE(after.transactions() - before.transactions(), static_cast<long long>(3 * releases));
+  EXPECT_LE(after.events() - before.events(), static_cast<long long>(releases + releases / 5));
+  // The deletion, and a look by the one that it wakes.
+  EXPECT_LE(after.transactions() - before.transactions(), static_cast<long long>(2 * releases + releases / 5));
   RecordProperty("events", std::to_string(after.events() - before.events()));
   RecordProperty("transactions", std::to_string(after.transactions() - before.transactions()));
   std::cout << waiters << " waiters, " << releases << " releases: " << after.events() - before.events() << " events, "
