@@ -45,6 +45,8 @@ grpc::ChannelArguments channel_arguments() {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // whoever calls knows what may be repeated
   arguments.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, largest_message);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE,
+                   0);  // small messages: pings that measure the bandwidth cost more than they tell
   return arguments;
 }
 
