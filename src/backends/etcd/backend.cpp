@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,11 @@ namespace {
 
 using spi::Done;
 
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device();
+}
+
 /// One client of one cluster.
 class EtcdBackend final : public spi::Backend {
  public:
@@ -32,7 +38,7 @@ class EtcdBackend final : public spi::Backend {
         turns_(context.loop),
         leases_(context.loop, link_),
         lookout_(context, link_, watches_, leases_, keys_),
-        claims_(context.loop, link_, keys_, turns_, leases_, lookout_),
+        claims_(context.loop, link_, keys_, turns_, leases_, lookout_, random_number()),
         registers_(context.loop, link_, keys_, watches_),
         administration_(context.loop, link_, keys_, turns_) {}
 

@@ -58,15 +58,18 @@ EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
       kind(request.kind),
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
-      line(keys.line(request.name.text(), permits())),
-      key(keys.claim(request.name.text(), mode.kind, request.id)) {
-  if (permits()) {
-    door = keys.door(request.name.text());
-  } else {
-    const ClaimMode other = mode.kind == ClaimMode::shared ? ClaimMode::exclusive : ClaimMode::shared;
-    other_key = keys.claim(request.name.text(), other, request.id);
-  }
+      line(keys.line(request.name.text(), permits())) {
   if (request.replaces && *request.replaces != request.id) replaces = request.replaces;
+}
+
+void EtcdClaims::Wanted::choose_keys(const Keys& keys, spi::ClaimId slot) {
+  const std::string& name = claim.name.text();
+  key = keys.claim(name, mode.kind, slot);
+  if (permits()) {
+    door = keys.door(name);
+  } else {
+    other_key = keys.claim(name, mode.kind == ClaimMode::shared ? ClaimMode::exclusive : ClaimMode::shared, slot);
+  }
 }
 
 void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
@@ -84,19 +87,26 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const Turns::Ticket turn = wanted.replaces ? turns_.join_to_replace(name, *wanted.replaces) : turns_.join(name);
   co_await turn;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
-  if (!wanted.replaces) {
-    auto joined = co_await joining(wanted);
-    co_return joined;
+  wanted.choose_keys(keys_, slots_.of(wanted.claim));
+  const ClaimKey replaced = {wanted.claim.name, wanted.replaces.value_or(spi::ClaimId())};
+  if (wanted.replaces) {
+    const KnownClaim* const known = lookout_.find(replaced);
+    wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
+    replacements_.try_emplace(replaced);
   }
-  const ClaimKey replaced = {wanted.claim.name, *wanted.replaces};
-  const KnownClaim* const known = lookout_.find(replaced);
-  wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
-  replacements_.try_emplace(replaced);
   auto answer = co_await joining(wanted);
   const bool happened = answer.ok() || !spi::is_retryable(answer.failure().code);
-  if (happened) lookout_.forget(replaced);
-  auto node = replacements_.extract(replaced);
-  if (node.mapped().done) node.mapped().done(node.mapped().was_there);
+  const bool in_doubt = !answer.ok() && answer.failure().code == Errc::in_doubt;
+  if (in_doubt) slots_.doubt(wanted.claim);
+  const bool is_there = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
+  if (happened && !is_there) slots_.free(wanted.claim);
+  if (wanted.replaces) {
+    auto node = replacements_.extract(replaced);
+    if (happened) lookout_.forget(replaced);
+    if (in_doubt) slots_.doubt(replaced);
+    if (happened || node.mapped().released) slots_.free(replaced);
+    if (node.mapped().done) node.mapped().done(node.mapped().was_there);
+  }
   co_return answer;
 }
 
@@ -313,6 +323,11 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
   }
   lookout_.forget(claim);
   if (const std::int64_t lease = stray_keys_.released(claim, keys_of(claim))) leases_.retire(lease);
+  if (const auto replacement = replacements_.find(claim); replacement != replacements_.end()) {
+    replacement->second.released = true;
+  } else {
+    slots_.free(claim);
+  }
   co_return was_there;
 }
 
@@ -334,10 +349,10 @@ Operation<bool> EtcdClaims::deleting(std::string key, std::int64_t create_revisi
   }
 }
 
-std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) const {
+std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) {
   std::vector<std::string> keys;
   for (const ClaimMode mode : {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits}) {
-    keys.push_back(keys_.claim(claim.name.text(), mode, claim.id));
+    keys.push_back(keys_.claim(claim.name.text(), mode, slots_.of(claim)));
   }
   return keys;
 }

@@ -12,6 +12,7 @@
 #include "backends/etcd/link.hpp"
 #include "backends/etcd/lookout.hpp"
 #include "backends/etcd/sight.hpp"
+#include "backends/etcd/slots.hpp"
 #include "backends/etcd/stray_keys.hpp"
 #include "backends/etcd/turns.hpp"
 #include "spi/claims.hpp"
@@ -23,14 +24,17 @@ namespace holdfast::etcd {
 class EtcdClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
-  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, Turns& turns, Leases& leases, Lookout& lookout)
+  /// `client`: a number that no other client has.
+  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, Turns& turns, Leases& leases, Lookout& lookout,
+             std::uint64_t client)
       : loop_(loop),
         link_(link),
         keys_(keys),
         turns_(turns),
         leases_(leases),
         lookout_(lookout),
-        stray_keys_(loop, link) {}
+        stray_keys_(loop, link),
+        slots_(client) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
@@ -50,6 +54,7 @@ class EtcdClaims final : public spi::Claims {
   /// A claim that another one replaces just now.
   struct Replacement {
     bool was_there = false;
+    bool released = false;      ///< by a request of its own, meanwhile
     spi::Done<bool> done = {};  ///< a release that wants to know
   };
 
@@ -68,7 +73,7 @@ class EtcdClaims final : public spi::Claims {
   /// The life that began with that revision, or a later one that is found instead.
   spi::Operation<bool> deleting(std::string key, std::int64_t create_revision, std::string door, spi::Instant deadline);
   /// Where a claim may stand, whatever its mode.
-  std::vector<std::string> keys_of(const ClaimKey& claim) const;
+  std::vector<std::string> keys_of(const ClaimKey& claim);
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
   spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, spi::Instant deadline);
@@ -90,6 +95,7 @@ class EtcdClaims final : public spi::Claims {
   Leases& leases_;
   Lookout& lookout_;
   StrayKeys stray_keys_;
+  Slots slots_;
   std::map<ClaimKey, Replacement> replacements_;
 };
 

@@ -101,6 +101,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
       answers.emplace_back();
       if (!look.found) {
         lookout_.forget(look.claim);
+        slots_.free(look.claim);
         continue;
       }
       const Line::Claim& now = look.found->claim;
@@ -152,7 +153,7 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
     for (const Look* const look : some) {
       for (const ClaimMode mode : modes) {
         read.then.emplace_back(
-            Range{.key = keys_.claim(look->claim.name.text(), mode, look->claim.id), .keys_only = true});
+            Range{.key = keys_.claim(look->claim.name.text(), mode, slots_.of(look->claim)), .keys_only = true});
       }
     }
     auto reply = co_await transacting(link_, std::move(read), deadline);
@@ -253,6 +254,7 @@ Operation<Nothing> EtcdClaims::reading_one(Look& look, Instant deadline) {
   if (!look.found || look.found->claim.create_revision != look.sight->create_revision) {
     look.found.reset();
     lookout_.forget(look.claim);
+    slots_.free(look.claim);
   }
   co_return Nothing{};
 }
@@ -285,7 +287,10 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration pat
   auto learned = co_await learning(one, deadline);
   if (!learned.ok()) co_return std::move(learned.failure());
   Look& look = one.front();
-  if (!look.sight) co_return ClaimAnswer{};
+  if (!look.sight) {
+    slots_.free(claim);
+    co_return ClaimAnswer{};
+  }
   if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
   for (;;) {
     auto read = co_await reading_one(look, deadline);

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "backends/etcd/known_claims.hpp"
+
+namespace holdfast::etcd {
+
+/// Which keys the claims of this client have: few, used again and again. The server remembers every key that there ever
+/// was until somebody compacts its history, and goes through them whenever it looks at a line.
+///
+/// A key is used again only when no request can be under way that would write or delete it for its former claim.
+class Slots {
+ public:
+  /// Of all clients, only this one has it.
+  explicit Slots(std::uint64_t client) : client_(client) {}
+
+  /// What stands for the claim in its key.
+  spi::ClaimId of(const ClaimKey& claim) {
+    Name& name = names_[claim.name];
+    const auto [at, is_new] = name.slots.try_emplace(claim.id);
+    if (is_new) {
+      while (name.used.contains(at->second)) ++at->second;
+      name.used.insert(at->second);
+    }
+    return {client_, at->second};
+  }
+
+  /// A request about it may be executed at any time: its key is not used again.
+  void doubt(const ClaimKey& claim) { doubtful_.insert(claim); }
+
+  /// It is not there, and nothing more will be asked about it.
+  void free(const ClaimKey& claim) {
+    const auto name = names_.find(claim.name);
+    if (name == names_.end()) return;
+    const auto slot = name->second.slots.find(claim.id);
+    if (slot == name->second.slots.end()) return;
+    if (doubtful_.erase(claim) == 0) name->second.used.erase(slot->second);
+    name->second.slots.erase(slot);
+    if (name->second.used.empty()) names_.erase(name);
+  }
+
+ private:
+  struct Name {
+    std::map<spi::ClaimId, std::uint64_t> slots;
+    std::set<std::uint64_t> used;  ///< some perhaps for ever
+  };
+
+  const std::uint64_t client_;
+  std::map<LockName, Name> names_;
+  std::set<ClaimKey> doubtful_;
+};
+
+}  // namespace holdfast::etcd
