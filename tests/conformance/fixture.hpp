@@ -55,7 +55,7 @@ class Fixture {
  public:
   virtual ~Fixture() = default;
   virtual std::string url() const = 0;
-  /// Null where Capabilities::has_server is false.
+  /// Null where Capabilities::has_server is false, and where others use it, too.
   virtual Server* server() { return nullptr; }
 };
 
@@ -64,6 +64,8 @@ struct FixtureKind {
   std::string name;  ///< letters, digits and underscores: part of the names of the tests
   Capabilities capabilities;
   std::unique_ptr<Fixture> (*make)();
+  /// Where make() gives a part of servers that others use, too: for cases that stop them.
+  std::unique_ptr<Fixture> (*make_with_own_server)() = make;
 };
 
 /// A namespace-scope object of this type, in fixtures/<backend>.cpp, is all it takes to join the suite.
@@ -85,7 +87,8 @@ std::string name_of(const testing::TestParamInfo<const FixtureKind*>& info);
 /// One case against one fresh store.
 class StoreTest : public testing::TestWithParam<const FixtureKind*> {
  protected:
-  StoreTest() : fixture_(GetParam()->make()) {}
+  StoreTest() : StoreTest(GetParam()->make) {}
+  explicit StoreTest(std::unique_ptr<Fixture> (*make)()) : fixture_(make()) {}
 
   const Capabilities& can() const { return GetParam()->capabilities; }
   std::string url() const { return fixture_->url(); }
@@ -154,7 +157,10 @@ class ReleaseRequestConformance : public StoreTest {};
 class NoReleaseRequestConformance : public StoreTest {};
 class SharedStoreConformance : public StoreTest {};
 class PrivateStoreConformance : public StoreTest {};
-class ServerConformance : public StoreTest {};
+class ServerConformance : public StoreTest {
+ protected:
+  ServerConformance() : StoreTest(GetParam()->make_with_own_server) {}
+};
 // For stores with two capabilities.
 class FixedLeaseSharedMutexConformance : public StoreTest {};
 class FixedLeaseSemaphoreConformance : public StoreTest {};
