@@ -32,6 +32,7 @@ struct Capabilities {
   bool lock_delay = true;           ///< names can stay closed after an unclean end
   bool lists = true;                ///< it finds locks by what their names begin with
   bool release_requests = true;     ///< holders can be asked to let go
+  bool quick = true;                ///< a request takes well below a millisecond
   milliseconds longest_ttl = LockOptions::max_ttl;
   milliseconds short_ttl = 300ms;     ///< for leases that are to end during a test: about the shortest the store gives
   milliseconds takeover_slack = 0ms;  ///< how much longer than its ttl a dead client's lock may stay taken
@@ -94,6 +95,9 @@ class StoreTest : public testing::TestWithParam<const FixtureKind*> {
   std::string url() const { return fixture_->url(); }
   Server& server() const { return *fixture_->server(); }
   Client open(ClientOptions options = {}) const { return Client(url(), std::move(options)); }
+
+  /// How often a case does something that takes a request or two, if it can be `many` times where that is quick.
+  int rounds(int many) const { return can().quick ? many : many / 10; }
 
   /// A lease that ends soon when nobody renews it.
   milliseconds short_ttl() const { return can().short_ttl; }
