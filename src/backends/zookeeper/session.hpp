@@ -13,6 +13,7 @@
 
 #include "backends/zookeeper/address.hpp"
 #include "backends/zookeeper/lease_proof.hpp"
+#include "backends/zookeeper/line_memory.hpp"
 #include "backends/zookeeper/reply.hpp"
 #include "spi/claims.hpp"
 #include "spi/file_descriptor.hpp"
@@ -100,6 +101,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Its text is the path of the first new node.
   Sent together(const std::vector<Part>& parts);
 
+  /// What it remembers of the lines that it has read.
+  LineMemory& lines() { return lines_; }
+
   struct Callbacks;
 
  private:
@@ -134,6 +138,7 @@ class Session : public std::enable_shared_from_this<Session> {
   int inside_ = 0;  ///< calls of the library that may call us back
   const pid_t process_;
   LeaseProof proof_;
+  LineMemory lines_;
   spi::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
   std::optional<spi::Failure> why_;
