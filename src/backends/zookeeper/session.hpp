@@ -77,6 +77,11 @@ class Session : public std::enable_shared_from_this<Session> {
   spi::milliseconds timeout() const { return granted_; }
   /// The lease is certain to run for timeout() from here on.
   spi::Instant proved_since() const { return proof_.since(); }
+  /// Somebody wanted it, or still does.
+  void used() { used_at_ = loop_.now(); }
+  spi::Instant unused_since() const { return used_at_; }
+  /// How many of those who share in it are its own requests.
+  long own_uses() const { return looking_ && !looking_->state()->answered ? 1 : 0; }
   /// Why it is not up, or has ended.
   spi::Failure hindrance() const;
 
@@ -118,6 +123,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void watch(int descriptor, int interest);
   void unwatch();
   void look_around();
+  void leave_silent_server();
   void came_up();
   void went_away();
   void end(spi::Failure why);
@@ -141,6 +147,10 @@ class Session : public std::enable_shared_from_this<Session> {
   LineMemory lines_;
   spi::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
+  bool has_other_servers_ = false;
+  std::optional<Sent> looking_;  ///< the last thing that was asked for the proof
+  spi::Instant looked_at_ = {};
+  spi::Instant used_at_ = {};
   std::optional<spi::Failure> why_;
   std::deque<std::coroutine_handle<>> waiters_;
   spi::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time
