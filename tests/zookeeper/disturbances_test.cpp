@@ -187,6 +187,22 @@ TEST_F(ZookeeperDisturbances, ARefusedTryWritesNothing) {
   EXPECT_NE(last_change(), before) << "the control";
 }
 
+TEST_F(ZookeeperDisturbances, APairIsACreateALookAndADelete) {
+  constexpr long long rounds = 300;
+  Client client(url());
+  Mutex mutex(client, "mine", {.ttl = 600s});
+  {
+    const std::scoped_lock warm(mutex);
+  }
+  const auto requests = [] { return server().monitored("zk_packets_received"); };
+  const long long before = requests();
+  ASSERT_GE(before, 0);
+  for (long long round = 0; round < rounds; ++round) const std::scoped_lock lock(mutex);
+  const long long sent = requests() - before;
+  EXPECT_GE(sent, 3 * rounds - 1) << "the control; the last release may still be on its way";
+  EXPECT_LE(sent, 3 * rounds + rounds / 10) << "beside what a busy machine made late";
+}
+
 TEST_F(ZookeeperDisturbances, AReleaseWakesOneWaiter) {
   constexpr std::size_t count = 12;
   std::vector<std::unique_ptr<Client>> clients;

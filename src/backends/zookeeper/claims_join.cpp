@@ -91,11 +91,16 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
   std::optional<KnownClaim> replaced;
   if (wish.replaces_another()) {
-    Flow<Result<std::optional<FoundClaim>>> finding = find(session, {*wish.replaces, wish.key.name});
-    Result<std::optional<FoundClaim>> found = co_await finding;
-    if (call->over()) co_return ClaimAnswer{};
-    if (!found.ok()) co_return found.failure();
-    if (found.value()) replaced = std::move(found.value()->claim);
+    const ClaimKey old = {*wish.replaces, wish.key.name};
+    if (const KnownClaim* const known = known_.find(old)) {
+      replaced = *known;
+    } else if (!known_.is_leaving(old, *session)) {
+      Flow<Result<std::optional<FoundClaim>>> finding = find(session, old);
+      Result<std::optional<FoundClaim>> found = co_await finding;
+      if (call->over()) co_return ClaimAnswer{};
+      if (!found.ok()) co_return found.failure();
+      if (found.value()) replaced = std::move(found.value()->claim);
+    }
   }
   // Where there may be a reason not to join. (A claim of ours in the line shows that its total is the same.)
   const bool may_differ = wish.permits() && !known_.has_permits_in(path, wish.mode.limit);

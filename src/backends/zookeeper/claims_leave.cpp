@@ -65,12 +65,14 @@ Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
     claim = std::move(found.value()->claim);
   }
   known_.forget(key);
+  known_.leaves(key, *session);
   Sent removing = session->remove(claim->path());
   std::optional<Sent> unmarking;
   if (claim->was_downgraded()) {
     unmarking = session->remove(claim->line + "/" + mark_of_shared(key.id, claim->sequence()));
   }
   const Reply& removed = co_await removing;
+  known_.has_left(key);
   if (unmarking) co_await *unmarking;
   if (removed.ok()) co_return true;
   if (removed.outcome == Outcome::no_node || removed.outcome == Outcome::session_ended) co_return false;

@@ -73,6 +73,15 @@ class KnownClaims {
     return found != lines_.end() && found->second.limit == limit;
   }
 
+  /// The removal of its node was sent in that session, and is not answered yet.
+  void leaves(const ClaimKey& key, const Session& session) { leaving_[key] = &session; }
+  void has_left(const ClaimKey& key) { leaving_.erase(key); }
+  /// Whatever that session does from now on happens after the claim has gone, if it happens.
+  bool is_leaving(const ClaimKey& key, const Session& session) const {
+    const auto found = leaving_.find(key);
+    return found != leaving_.end() && found->second == &session;
+  }
+
   /// A request to make its node was not answered.
   void doubt(const ClaimKey& key) { doubts_[key] = true; }
   bool is_doubtful(const ClaimKey& key) const { return doubts_.contains(key); }
@@ -122,6 +131,7 @@ class KnownClaims {
   std::unordered_map<ClaimKey, KnownClaim, Hash> claims_;
   std::unordered_map<std::string, InLine> lines_;
   std::unordered_map<ClaimKey, bool, Hash> doubts_;
+  std::unordered_map<ClaimKey, const Session*, Hash> leaving_;
   std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> listeners_;
 };
 
