@@ -110,7 +110,7 @@ TEST_F(ZookeeperDisturbances, AHolderThatIsCutOffKnowsBeforeAnybodyElseIsGranted
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
   proxy.set(Proxy::Mode::open);
   proxy.cut();
-  EXPECT_FALSE(Mutex(client, "mine", {.ttl = 1s}).try_acquire_for(1s)) << "a new session, behind the new holder";
+  EXPECT_FALSE(Mutex(client, "mine", {.ttl = 1s}).try_acquire_for(3s)) << "a new session, behind the new holder";
   EXPECT_TRUE(next.valid());
 }
 
