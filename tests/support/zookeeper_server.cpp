@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "support/eventually.hpp"
 
@@ -102,7 +103,7 @@ long long ZookeeperServer::monitored(const std::string& key) const {
 
 // --- an ensemble ----------------------------------------------------------------------------------------------------
 
-ZookeeperEnsemble::ZookeeperEnsemble() : members_(size) {
+ZookeeperEnsemble::ZookeeperEnsemble(Route route) : route_(std::move(route)), members_(size) {
   for (Member& member : members_) {
     member.directory = std::make_unique<TemporaryDirectory>(memory_directory());
     member.port = free_port();
@@ -117,8 +118,9 @@ void ZookeeperEnsemble::launch(std::size_t number) {
   const std::filesystem::path directory = member.directory->path();
   std::string settings = common_settings(*member.directory, member.port) + "initLimit=100\nsyncLimit=40\n";
   for (std::size_t i = 0; i < size; ++i) {
-    settings += "server." + std::to_string(i + 1) + "=127.0.0.1:" + members_[i].follow_port + ":" +
-                members_[i].elect_port + "\n";
+    std::string port = members_[i].follow_port;
+    if (route_ && i != number) port = route_(number, i, port);
+    settings += "server." + std::to_string(i + 1) + "=127.0.0.1:" + port + ":" + members_[i].elect_port + "\n";
   }
   std::filesystem::create_directories(directory / "data");
   std::ofstream(directory / "data" / "myid") << number + 1 << "\n";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,8 +45,10 @@ class ZookeeperServer {
 class ZookeeperEnsemble {
  public:
   static constexpr std::size_t size = 3;
+  /// At which port `from` is to look for `to`, who listens for its followers at `port`: for who wants to stand between.
+  using Route = std::function<std::string(std::size_t from, std::size_t to, const std::string& port)>;
 
-  ZookeeperEnsemble();
+  explicit ZookeeperEnsemble(Route route = {});
 
   std::string url() const;
   std::string port(std::size_t member) const { return members_[member].port; }
@@ -55,6 +58,8 @@ class ZookeeperEnsemble {
   void start(std::size_t member);
   void pause();
   void resume();
+  void pause(std::size_t member) { members_[member].process->pause(); }
+  void resume(std::size_t member) { members_[member].process->resume(); }
   /// Which of them leads; `size` if none does.
   std::size_t leader() const;
 
@@ -70,6 +75,7 @@ class ZookeeperEnsemble {
   void launch(std::size_t member);
   void wait_until_ready();
 
+  const Route route_;
   std::vector<Member> members_;
 };
 

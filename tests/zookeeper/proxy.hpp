@@ -23,6 +23,7 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
+  const std::string& port() const { return port_; }
   std::string url() const { return "zookeeper://127.0.0.1:" + port_; }
   void set(Mode mode) { mode_ = mode; }
   /// Ends all connections.
