@@ -19,18 +19,28 @@ struct Rhythm {
   milliseconds least_pause{};
   milliseconds most_pause{};
   std::int64_t most_percent = 0;
+  std::int64_t least_percent = 0;
 };
 
-Rhythm rhythm_of(Sabotage sabotage) {
+/// `duration`: of all harm. Where there is time, so much is left that everything comes back to normal.
+Rhythm rhythm_of(Sabotage sabotage, milliseconds duration) {
+  const milliseconds recovery = std::clamp<milliseconds>(duration / 20, 1500ms, 6000ms);
   switch (sabotage) {
     case Sabotage::restart: return {800ms, 2000ms, 130};
     case Sabotage::pause: return {300ms, 1500ms, 130};
     case Sabotage::forget_scripts: return {5ms, 20ms, 0};
     case Sabotage::cut_listeners: return {10ms, 50ms, 0};
     case Sabotage::cut_everybody: return {200ms, 200ms, 0};
+    case Sabotage::lose_replies:
+    case Sabotage::compact: return {300ms, 600ms, 0};
+    case Sabotage::kill_leader:
+    case Sabotage::pause_leader:
+    case Sabotage::cut_off_leader: return {recovery, recovery * 4 / 3, 130};
+    case Sabotage::lose_quorum: return {recovery, recovery * 4 / 3, 220, 200};
     // Longer than a lease, so that there are times in which locks must exclude.
     case Sabotage::restart_empty: return {1500ms, 3000ms, 30};
     case Sabotage::forget:
+    case Sabotage::end_leases:
     case Sabotage::forget_and_set_back: return {1500ms, 3000ms, 0};
   }
   return {};
@@ -41,6 +51,7 @@ bool is_away(Sabotage sabotage) { return sabotage != Sabotage::forget_scripts &&
 }  // namespace
 
 Harm Nemesis::run(milliseconds duration) {
+  duration_ = duration;
   const Moment end = now() + duration;
   const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
@@ -100,9 +111,9 @@ void Nemesis::do_harm() {
 }
 
 void Nemesis::sabotage() {
-  const auto [least, most, percent] = rhythm_of(sabotage_->kind);
+  const auto [least, most, most_percent, least_percent] = rhythm_of(sabotage_->kind, duration_);
   const Moment from = now();
-  harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(0, percent));
+  harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(least_percent, most_percent));
   ++harm_.sabotages;
   harm_.troubles.push_back({from, now(), is_away(sabotage_->kind), forgets(sabotage_->kind)});
   next_sabotage_ = now() + milliseconds(between(least.count(), most.count()));

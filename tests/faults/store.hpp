@@ -18,8 +18,15 @@ enum class Sabotage : std::uint8_t {
   forget_scripts,       ///< what it was taught is forgotten, but no data
   cut_listeners,        ///< the connections on which waiters are told
   cut_everybody,        ///< all connections, in the middle of whatever is under way
+  lose_replies,         ///< requests are executed, but nobody hears of it before all connections are cut
+  compact,              ///< what happened while all connections were cut is known no more, only what came of it
+  kill_leader,          ///< of several servers; it comes back
+  pause_leader,         ///< until another leads
+  cut_off_leader,       ///< from the other servers, not from its clients; until another leads
+  lose_quorum,          ///< most servers die, for two leases
   restart_empty,        ///< it dies, and comes back without its data
-  forget,               ///< all data are deleted
+  forget,               ///< all data are deleted; or all claims, by an operator
+  end_leases,           ///< all of them, or all sessions, by an operator
   forget_and_set_back,  ///< the same, and its clock is set back as well: more than any promise survives
 };
 
@@ -47,9 +54,10 @@ class Store {
 struct StoreKind {
   std::string name;
   std::function<std::unique_ptr<Store>()> make;
-  bool fifo = true;                      ///< waiters are served in the order in which they came
-  std::vector<Sabotage> sabotages = {};  ///< what its do_harm() can do
-  std::vector<Sabotage> controls = {};   ///< the same, and the checker must object
+  std::chrono::milliseconds lease = std::chrono::seconds(1);  ///< for the campaign
+  bool fifo = true;                                           ///< waiters are served in the order in which they came
+  std::vector<Sabotage> sabotages = {};                       ///< what its do_harm() can do
+  std::vector<Sabotage> controls = {};                        ///< the same, and the checker must object
 };
 
 void PrintTo(const StoreKind& kind, std::ostream* out);
