@@ -39,7 +39,7 @@ std::uint64_t EtcdStore::do_harm(Sabotage sabotage, milliseconds length) {
     case Sabotage::restart: return restart(length);
     case Sabotage::pause:
       server_.pause();
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       server_.resume();
       return length > 0ms ? 1 : 0;
     case Sabotage::cut_everybody: return proxy_.reset();
@@ -57,7 +57,7 @@ std::uint64_t EtcdStore::do_harm(Sabotage sabotage, milliseconds length) {
       if (leader == server_.size()) return 0;
       server_.pause(leader);
       const std::uint64_t replaced = wait_for_another_leader(leader);
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       server_.resume(leader);
       return replaced;
     }
@@ -66,7 +66,7 @@ std::uint64_t EtcdStore::do_harm(Sabotage sabotage, milliseconds length) {
       if (leader == server_.size()) return 0;
       server_.cut_off(leader);
       const std::uint64_t replaced = wait_for_another_leader(leader);
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       server_.rejoin(leader);
       return replaced;
     }
@@ -81,7 +81,7 @@ std::uint64_t EtcdStore::restart(milliseconds length) {
   const std::uint64_t keys = number_of_keys();
   const long long revision = server_.revision();
   server_.kill();
-  std::this_thread::sleep_for(length);
+  stay_away(length);
   server_.start();
   if (server_.revision() < revision) throw std::runtime_error("the server has not kept its data");
   return keys;
@@ -104,7 +104,7 @@ std::uint64_t EtcdStore::kill_leader(milliseconds length) {
   if (leader == server_.size()) return 0;
   server_.kill(leader);
   const std::uint64_t replaced = wait_for_another_leader(leader);
-  std::this_thread::sleep_for(length);
+  stay_away(length);
   server_.start(leader);
   return replaced;
 }
@@ -116,7 +116,7 @@ std::uint64_t EtcdStore::lose_quorum(milliseconds length) {
   const std::size_t other = (leader + 1) % server_.size();
   server_.kill(leader);
   server_.kill(other);
-  std::this_thread::sleep_for(length);
+  stay_away(length);
   server_.start(leader);
   server_.start(other);
   return 1;

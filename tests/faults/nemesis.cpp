@@ -56,6 +56,7 @@ Harm Nemesis::run(milliseconds duration) {
   const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
   next_sabotage_ = now() + arena_->ttl() / 2;
+  if (sabotage_) sabotage_->store.set_pastime([this](milliseconds length) { pass(length); });
   while (now() < end || (!has_done_enough() && now() < latest)) {
     wait_until(now() + milliseconds(between(20, 400)));
     do_harm();
@@ -66,6 +67,7 @@ Harm Nemesis::run(milliseconds duration) {
     next_sabotage_ = now();
   }
   come_to_rest();
+  if (sabotage_) sabotage_->store.set_pastime({});
   return harm_;
 }
 
@@ -110,9 +112,17 @@ void Nemesis::do_harm() {
   wakes_[slot] = now() + (is_long ? leases(110, 200) : leases(1, 66));
 }
 
+/// While the store is away, its users are not left alone.
+void Nemesis::pass(milliseconds length) {
+  for (const Moment end = now() + length; now() < end; do_harm()) {
+    wait_until(std::min(end, now() + milliseconds(between(20, 400))));
+  }
+}
+
 void Nemesis::sabotage() {
   const auto [least, most, most_percent, least_percent] = rhythm_of(sabotage_->kind, duration_);
   const Moment from = now();
+  next_sabotage_ = never;
   harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(least_percent, most_percent));
   ++harm_.sabotages;
   harm_.troubles.push_back({from, now(), is_away(sabotage_->kind), forgets(sabotage_->kind)});

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace holdfast::faults {
@@ -34,6 +36,9 @@ enum class Sabotage : std::uint8_t {
 constexpr bool forgets(Sabotage sabotage) { return sabotage >= Sabotage::restart_empty; }
 std::string_view name_of(Sabotage sabotage);
 
+/// Spends time.
+using Pastime = std::function<void(std::chrono::milliseconds)>;
+
 /// A store of its own that several processes can reach, gone when destroyed; and what can be done to it.
 class Store {
  public:
@@ -48,6 +53,18 @@ class Store {
   /// many scripts, keys or connections were hit; 0: it did nothing. Called on one and the same thread.
   /// REQUIRES: its kind lists it.
   virtual std::uint64_t do_harm(Sabotage sabotage, std::chrono::milliseconds length) = 0;
+
+  /// What do_harm() does while the store is away; without one it sleeps.
+  void set_pastime(Pastime pastime) { pastime_ = std::move(pastime); }
+
+ protected:
+  void stay_away(std::chrono::milliseconds length) const {
+    if (pastime_) return pastime_(length);
+    std::this_thread::sleep_for(length);
+  }
+
+ private:
+  Pastime pastime_ = {};
 };
 
 /// One sort of store, for cases that run for several. Nothing but stores.cpp knows which there are.

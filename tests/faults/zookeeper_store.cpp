@@ -27,7 +27,7 @@ std::uint64_t ZookeeperStore::do_harm(Sabotage sabotage, milliseconds length) {
     case Sabotage::restart: return restart(length);
     case Sabotage::pause:
       server_.pause();
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       server_.resume();
       return length > 0ms ? 1 : 0;
     case Sabotage::cut_everybody: return proxy_.reset();
@@ -47,7 +47,7 @@ std::uint64_t ZookeeperStore::do_harm(Sabotage sabotage, milliseconds length) {
 std::uint64_t ZookeeperStore::restart(milliseconds length) {
   const std::size_t before = claims().size();
   server_.kill();
-  std::this_thread::sleep_for(length);
+  stay_away(length);
   server_.start();
   if (before > 0 && Hand(server_.port()).children(root).empty()) {
     throw std::runtime_error("the server has not kept its data");
@@ -102,28 +102,27 @@ std::uint64_t ZookeeperEnsembleStore::do_harm(Sabotage sabotage, milliseconds le
     case Sabotage::kill_leader:
       ensemble_.kill(leader);
       replaced = wait_for_another_leader(leader);
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       ensemble_.start(leader);
       return replaced;
     case Sabotage::pause_leader:
       ensemble_.pause(leader);
       replaced = wait_for_another_leader(leader);
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       ensemble_.resume(leader);
       return replaced;
     case Sabotage::cut_off_leader:
       ensemble_.cut_off(leader);
       replaced = wait_for_another_leader(leader);
-      std::this_thread::sleep_for(length);
+      stay_away(length);
       ensemble_.rejoin(leader);
       return replaced;
     case Sabotage::lose_quorum: {
       const std::size_t other = (leader + 1) % ZookeeperEnsemble::size;
       ensemble_.kill(leader);
       ensemble_.kill(other);
-      std::this_thread::sleep_for(length);
-      ensemble_.start(leader);
-      ensemble_.start(other);
+      stay_away(length);
+      ensemble_.start_missing();
       return 1;
     }
     default: throw std::invalid_argument("nobody can do this to an ensemble: " + std::string(name_of(sabotage)));

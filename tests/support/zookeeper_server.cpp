@@ -153,6 +153,13 @@ void ZookeeperEnsemble::start(std::size_t member) {
   wait_until_ready();
 }
 
+void ZookeeperEnsemble::start_missing() {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!members_[i].process) launch(i);
+  }
+  wait_until_ready();
+}
+
 void ZookeeperEnsemble::stop() {
   for (Member& member : members_) member.process.reset();
 }

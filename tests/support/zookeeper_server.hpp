@@ -65,6 +65,8 @@ class ZookeeperEnsemble {
     members_[member].process.reset();
   }
   void start(std::size_t member);
+  /// All that do not run.
+  void start_missing();
   void pause();
   void resume();
   void pause(std::size_t member) { members_[member].process->pause(); }
