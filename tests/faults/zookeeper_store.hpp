@@ -3,49 +3,47 @@
 #include <string>
 #include <vector>
 
-#include "faults/store.hpp"
-#include "support/proxy.hpp"
+#include "faults/one_server_store.hpp"
+#include "faults/replicated_store.hpp"
 #include "support/zookeeper_server.hpp"
 
 namespace holdfast::faults {
 
-/// One server of its own behind a proxy.
-class ZookeeperStore final : public Store {
+class ZookeeperStore final : public OneServerStore {
  public:
   std::string url() const override { return "zookeeper://" + proxy_.address(); }
-  std::uint64_t do_harm(Sabotage sabotage, std::chrono::milliseconds length) override;
+  std::string direct_url() const override { return server_.url(); }
+  test::Proxy& proxy() override { return proxy_; }
 
-  test::ZookeeperServer& server() { return server_; }
-  test::Proxy& proxy() { return proxy_; }
-
-  /// The nodes of all claims, with their paths; of a name, the oldest first.
-  std::vector<std::string> claims() const;
-  std::vector<std::string> claims_of(const std::string& name) const;
-  /// By an operator: the node is deleted, or the session that it belongs to is ended.
-  void delete_claim(const std::string& path) const;
-  void end_session_of(const std::string& path) const;
+  std::vector<std::string> claims() const override;
+  std::vector<std::string> claims_of(const std::string& name) const override;
+  void delete_claim(const std::string& claim) override;
+  void end_lease_of(const std::string& claim) override;
 
  private:
-  std::uint64_t restart(std::chrono::milliseconds length);
-  std::uint64_t forget() const;
-  std::uint64_t end_sessions() const;
+  void kill() override { server_.kill(); }
+  void start() override { server_.start(); }
+  void pause() override { server_.pause(); }
+  void resume() override { server_.resume(); }
+  std::uint64_t forget() override;
+  std::uint64_t end_leases() override;
 
   test::ZookeeperServer server_;
   test::Proxy proxy_{server_.port()};
 };
 
-/// Three servers that agree with each other, and whose links can be cut.
-class ZookeeperEnsembleStore final : public Store {
+class ZookeeperEnsembleStore final : public ReplicatedStore {
  public:
-  std::string url() const override { return ensemble_.url(); }
-  std::uint64_t do_harm(Sabotage sabotage, std::chrono::milliseconds length) override;
-
-  test::ZookeeperEnsemble& ensemble() { return ensemble_; }
+  std::string url_of(const std::vector<std::size_t>& servers) const override;
+  std::size_t leader_beside(std::size_t silent) const override { return ensemble_.leader_beside(silent); }
+  void kill(std::size_t server) override { ensemble_.kill(server); }
+  void start_missing() override { ensemble_.start_missing(); }
+  void pause(std::size_t server) override { ensemble_.pause(server); }
+  void resume(std::size_t server) override { ensemble_.resume(server); }
+  void cut_off(std::size_t server) override { ensemble_.cut_off(server); }
+  void rejoin(std::size_t server) override { ensemble_.rejoin(server); }
 
  private:
-  /// Returns when another server leads than `old`, which must not be asked.
-  std::uint64_t wait_for_another_leader(std::size_t old) const;
-
   // A leader is given up after 0.8 s.
   test::ZookeeperEnsemble ensemble_{{.sync_limit = 16, .breakable_links = true}};
 };

@@ -106,6 +106,13 @@ void EtcdServer::start(std::size_t server) {
   }
 }
 
+void EtcdServer::start_missing() {
+  for (Member& member : members_) {
+    if (!member.process || !member.process->runs()) member.process = launch(member, false);
+  }
+  if (!eventually([this] { return is_ready(); })) throw std::runtime_error("etcd does not start again");
+}
+
 void EtcdServer::stop() {
   for (Member& member : members_) member.process.reset();
 }

@@ -41,6 +41,8 @@ class EtcdServer {
   void stop(std::size_t server) { members_[server].process.reset(); }
   void kill(std::size_t server) { members_[server].process->kill(); }
   void start(std::size_t server);
+  /// All that do not run.
+  void start_missing();
   void pause(std::size_t server) { members_[server].process->pause(); }
   void resume(std::size_t server) { members_[server].process->resume(); }
 

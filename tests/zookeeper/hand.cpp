@@ -32,6 +32,12 @@ void turn(zhandle_t* handle) {
   zookeeper_process(handle, ready);
 }
 
+zhandle_t* open_handle(const std::string& port, const clientid_t* session) {
+  zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would print to stderr
+  return zookeeper_init2(("127.0.0.1:" + port).c_str(), [](zhandle_t*, int, int, const char*, void*) {}, 30000, session,
+                         nullptr, ZOO_NO_LOG_CLIENTENV, nullptr);
+}
+
 /// What lets a client enter a session. Servers make the password from the session's number with Java's generator of
 /// random numbers, so that each of them knows it without having been told.
 clientid_t password_of(std::int64_t session) {
@@ -77,9 +83,7 @@ struct Hand::Answer {
 };
 
 Hand::Hand(const std::string& port, const std::string& credentials)
-    : handle_(zookeeper_init2(("127.0.0.1:" + port).c_str(), [](zhandle_t*, int, int, const char*, void*) {}, 30000,
-                              nullptr, nullptr, ZOO_NO_LOG_CLIENTENV, nullptr)),
-      authenticated_(!credentials.empty()) {
+    : handle_(open_handle(port, nullptr)), authenticated_(!credentials.empty()) {
   if (authenticated_) {
     ask([&](Answer& answer) {
       return zoo_add_auth(handle_, "digest", credentials.data(), static_cast<int>(credentials.size()), &Answer::finish,
@@ -136,10 +140,8 @@ std::int64_t Hand::owner(const std::string& path) {
 }
 
 void Hand::end_session(const std::string& port, std::int64_t session) {
-  clientid_t id = password_of(session);
-  zhandle_t* const handle =
-      zookeeper_init2(("127.0.0.1:" + port).c_str(), [](zhandle_t*, int, int, const char*, void*) {}, 30000, &id,
-                      nullptr, ZOO_NO_LOG_CLIENTENV, nullptr);
+  const clientid_t id = password_of(session);
+  zhandle_t* const handle = open_handle(port, &id);
   const auto end = steady_clock::now() + std::chrono::seconds(20);
   const auto is_undecided = [&] {
     return zoo_state(handle) != ZOO_CONNECTED_STATE && zoo_state(handle) != ZOO_EXPIRED_SESSION_STATE;
