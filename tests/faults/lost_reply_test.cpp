@@ -17,7 +17,13 @@ using testing::StartsWith;
 /// With leases so long that nothing here can be explained by their end.
 class LostReply : public testing::TestWithParam<OneServerKind> {
  protected:
-  void SetUp() override { ASSERT_THAT(asker_.ask("acquire other " + long_lease), StartsWith("granted")); }
+  void SetUp() override {
+    ASSERT_THAT(asker_.ask("acquire other " + long_lease), StartsWith("granted"));
+    // So that there is all that a claim needs, and the next request is the one that makes it.
+    ASSERT_THAT(asker_.ask("acquire a " + long_lease), StartsWith("granted"));
+    ASSERT_EQ(asker_.ask("release a"), "released");
+    ASSERT_TRUE(eventually([&] { return store_->claims_of("a").empty(); }));
+  }
 
   /// Asks for `a`, and does not hear the answer before the connection is cut. False: the request had no effect.
   bool ask_in_vain(std::size_t claims_afterwards) {
