@@ -94,7 +94,7 @@ TEST_P(Campaign, NoticesAResourceWithoutAFence) {
   EXPECT_TRUE(is_noticed(options, sim::Rule::fenced_writes));
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, Campaign, testing::ValuesIn(store_kinds()),
+INSTANTIATE_TEST_SUITE_P(Store, Campaign, testing::ValuesIn(kinds_with_one_server()),
                          [](const auto& kind) { return kind.param.name; });
 
 struct SabotageCase {

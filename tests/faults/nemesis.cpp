@@ -24,7 +24,7 @@ struct Rhythm {
 
 /// `duration`: of all harm. Where there is time, so much is left that everything comes back to normal.
 Rhythm rhythm_of(Sabotage sabotage, milliseconds duration) {
-  const milliseconds recovery = std::clamp<milliseconds>(duration / 20, 1500ms, 6000ms);
+  const milliseconds recovery = std::clamp<milliseconds>(duration / 30, 1500ms, 4000ms);
   switch (sabotage) {
     case Sabotage::restart: return {800ms, 2000ms, 130};
     case Sabotage::pause: return {300ms, 1500ms, 130};

@@ -27,8 +27,8 @@ enum class Sabotage : std::uint8_t {
   cut_off_leader,       ///< from the other servers, not from its clients; until another leads
   lose_quorum,          ///< most servers die, for two leases
   restart_empty,        ///< it dies, and comes back without its data
-  forget,               ///< all data are deleted; or all claims, by an operator
   end_leases,           ///< all of them, or all sessions, by an operator
+  forget,               ///< all data are deleted; or all claims, by an operator
   forget_and_set_back,  ///< the same, and its clock is set back as well: more than any promise survives
 };
 
@@ -72,13 +72,16 @@ struct StoreKind {
   std::string name;
   std::function<std::unique_ptr<Store>()> make;
   std::chrono::milliseconds lease = std::chrono::seconds(1);  ///< for the campaign
-  bool fifo = true;                                           ///< waiters are served in the order in which they came
-  std::vector<Sabotage> sabotages = {};                       ///< what its do_harm() can do
-  std::vector<Sabotage> controls = {};                        ///< the same, and the checker must object
+  int servers = 1;
+  bool fifo = true;                      ///< waiters are served in the order in which they came
+  std::vector<Sabotage> sabotages = {};  ///< what its do_harm() can do
+  std::vector<Sabotage> controls = {};   ///< the same, and the checker must object
 };
 
 void PrintTo(const StoreKind& kind, std::ostream* out);
 
 const std::vector<StoreKind>& store_kinds();
+/// Those for cases in which it does not matter how many servers there are.
+std::vector<StoreKind> kinds_with_one_server();
 
 }  // namespace holdfast::faults

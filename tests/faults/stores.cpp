@@ -53,10 +53,11 @@ const std::vector<StoreKind>& store_kinds() {
        .make = [] { return std::make_unique<EtcdStore>(); },
        .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::cut_everybody, Sabotage::lose_replies,
                      Sabotage::compact, Sabotage::forget, Sabotage::end_leases}},
-      // What needs three servers.
+      // Of what has three servers, what needs them.
       {.name = "etcd_cluster",
        .make = [] { return std::make_unique<EtcdClusterStore>(); },
        .lease = std::chrono::seconds(2),
+       .servers = 3,
        .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader, Sabotage::lose_quorum}},
       {.name = "zookeeper",
        .make = [] { return std::make_unique<ZookeeperStore>(); },
@@ -66,8 +67,15 @@ const std::vector<StoreKind>& store_kinds() {
       {.name = "zookeeper_ensemble",
        .make = [] { return std::make_unique<ZookeeperEnsembleStore>(); },
        .lease = std::chrono::seconds(2),
+       .servers = 3,
        .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader, Sabotage::lose_quorum}},
   };
+  return kinds;
+}
+
+std::vector<StoreKind> kinds_with_one_server() {
+  std::vector<StoreKind> kinds = store_kinds();
+  std::erase_if(kinds, [](const StoreKind& kind) { return kind.servers > 1; });
   return kinds;
 }
 
