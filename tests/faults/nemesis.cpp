@@ -22,9 +22,7 @@ struct Rhythm {
   std::int64_t least_percent = 0;
 };
 
-/// `duration`: of all harm. Where there is time, so much is left that everything comes back to normal.
-Rhythm rhythm_of(Sabotage sabotage, milliseconds duration) {
-  const milliseconds recovery = std::clamp<milliseconds>(duration / 30, 1500ms, 4000ms);
+Rhythm rhythm_of(Sabotage sabotage) {
   switch (sabotage) {
     case Sabotage::restart: return {800ms, 2000ms, 130};
     case Sabotage::pause: return {300ms, 1500ms, 130};
@@ -35,8 +33,8 @@ Rhythm rhythm_of(Sabotage sabotage, milliseconds duration) {
     case Sabotage::compact: return {300ms, 600ms, 0};
     case Sabotage::kill_leader:
     case Sabotage::pause_leader:
-    case Sabotage::cut_off_leader: return {recovery, recovery * 4 / 3, 130};
-    case Sabotage::lose_quorum: return {recovery, recovery * 4 / 3, 220, 200};
+    case Sabotage::cut_off_leader: return {1500ms, 3000ms, 130};
+    case Sabotage::lose_quorum: return {1500ms, 3000ms, 220, 200};
     // Longer than a lease, so that there are times in which locks must exclude.
     case Sabotage::restart_empty: return {1500ms, 3000ms, 30};
     case Sabotage::forget:
@@ -51,7 +49,6 @@ bool is_away(Sabotage sabotage) { return sabotage != Sabotage::forget_scripts &&
 }  // namespace
 
 Harm Nemesis::run(milliseconds duration) {
-  duration_ = duration;
   const Moment end = now() + duration;
   const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
@@ -120,7 +117,7 @@ void Nemesis::pass(milliseconds length) {
 }
 
 void Nemesis::sabotage() {
-  const auto [least, most, most_percent, least_percent] = rhythm_of(sabotage_->kind, duration_);
+  const auto [least, most, most_percent, least_percent] = rhythm_of(sabotage_->kind);
   const Moment from = now();
   next_sabotage_ = never;
   harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(least_percent, most_percent));

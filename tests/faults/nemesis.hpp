@@ -64,7 +64,6 @@ class Nemesis {
   Fleet& fleet_;
   Mapping<Arena>& arena_;
   const std::optional<SabotagePlan> sabotage_;
-  milliseconds duration_ = {};
   Moment next_sabotage_ = never;
   std::mt19937_64 random_;
   std::vector<Moment> wakes_;     ///< when whoever stands still goes on
