@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "holdfast/holdfast.hpp"
 #include "support/background.hpp"
 #include "support/eventually.hpp"
 #include "support/zookeeper_server.hpp"
-#include "zookeeper/proxy.hpp"
 #include "zookeeper/server.hpp"
 
 namespace holdfast::zookeeper_suite {
@@ -25,26 +21,9 @@ using test::eventually;
 using test::ZookeeperEnsemble;
 using test::ZookeeperServer;
 
-/// An ensemble whose members can be cut off from each other.
-class CuttableEnsemble {
- public:
-  ZookeeperEnsemble& servers() { return servers_; }
-  Proxy& link(std::size_t from, std::size_t to) { return *links_.at({from, to}); }
-
- private:
-  std::string route(std::size_t from, std::size_t to, const std::string& port) {
-    auto& link = links_[{from, to}];
-    if (!link) link = std::make_unique<Proxy>(port);
-    return link->port();
-  }
-
-  std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<Proxy>> links_;
-  ZookeeperEnsemble servers_{[this](auto from, auto to, const auto& port) { return route(from, to, port); }};
-};
-
 /// One for all cases of a process; all of its members run when a case begins and when it ends.
-CuttableEnsemble& ensemble() {
-  static CuttableEnsemble three;
+ZookeeperEnsemble& servers() {
+  static ZookeeperEnsemble three({.breakable_links = true});
   return three;
 }
 
@@ -55,7 +34,6 @@ class ZookeeperEnsembles : public testing::Test {
     EXPECT_TRUE(eventually([] { return member_with_a_session() == ZookeeperEnsemble::size; }));
   }
 
-  static ZookeeperEnsemble& servers() { return ensemble().servers(); }
   static std::size_t leader() { return servers().leader(); }
   static std::size_t follower() { return (leader() + 1) % ZookeeperEnsemble::size; }
 
@@ -168,10 +146,8 @@ TEST_F(ZookeeperLoneMember, AHolderKnowsFirstThatItsMemberStandsStill) {
 
 /// It goes on to answer whatever it can answer without its leader, until it notices.
 TEST_F(ZookeeperLoneMember, AHolderKnowsFirstThatItsMemberIsCutOffFromTheLeader) {
-  Proxy& link = ensemble().link(member_, leader());
-  expect_the_holder_knows_first([&] { link.set(Proxy::Mode::blocked); });
-  link.set(Proxy::Mode::open);
-  link.cut();
+  expect_the_holder_knows_first([&] { servers().cut_off(member_); });
+  servers().rejoin(member_);
 }
 
 }  // namespace
