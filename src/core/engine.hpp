@@ -67,7 +67,8 @@ class Engine final : public spi::ClaimEvents {
   Keeper& keeper() { return keeper_; }
   const EngineOptions& options() const { return options_; }
   const std::shared_ptr<const ClientIdentity>& identity() const { return identity_; }
-  spi::ClaimId new_claim_id() { return {random_.next(), random_.next()}; }
+  /// One half is the same for all claims of this client, so that a store may tell them from others.
+  spi::ClaimId new_claim_id() { return {id_of_claims_, random_.next()}; }
   /// `duration`, shortened by a random part of up to a half.
   spi::Duration jittered(spi::Duration duration);
 
@@ -100,6 +101,7 @@ class Engine final : public spi::ClaimEvents {
   EngineOptions options_;
   std::shared_ptr<const ClientIdentity> identity_;
   Random random_;
+  const std::uint64_t id_of_claims_ = random_.next();
   Keeper keeper_;
   std::unique_ptr<spi::Backend> backend_;
   StoreTraits traits_;

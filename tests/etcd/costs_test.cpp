@@ -4,11 +4,10 @@
 
 #include <array>
 #include <chrono>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "etcd/metrics.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/background.hpp"
 #include "support/etcd_server.hpp"
@@ -21,22 +20,6 @@ using namespace std::chrono_literals;
 using test::Background;
 using test::EtcdServer;
 using test::eventually;
-
-/// How many transactions the server has executed. (Everything but leases and watches is one.)
-long long transactions(const EtcdServer& server) {
-  const std::string command = "curl --silent --max-time 10 http://127.0.0.1:" + server.port() + "/metrics";
-  FILE* const pipe = popen(command.c_str(), "re");
-  std::string text;
-  std::array<char, 65536> buffer = {};
-  while (const std::size_t count = fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), count);
-  pclose(pipe);
-  long long sum = 0;
-  for (std::size_t at = 0; (at = text.find("\ngrpc_server_started_total{grpc_method=\"Txn\"", at)) != std::string::npos;
-       ++at) {
-    sum += std::stoll(text.substr(text.find("} ", at) + 2));
-  }
-  return sum;
-}
 
 TEST(EtcdCosts, ARefusedTryWritesNothing) {
   const EtcdServer server;
@@ -58,43 +41,39 @@ TEST(EtcdCosts, AnUncontendedLockIsTwoTransactions) {
   Client client(server.url());
   Mutex mutex(client, "name", {.ttl = 60s});
   mutex.acquire().release();
-  const long long before = transactions(server);
+  const long long before = Metrics(server).transactions();
   for (int i = 0; i < 50; ++i) mutex.acquire().release();
-  EXPECT_LE(transactions(server) - before, 2 * 50 + 2);
+  EXPECT_LE(Metrics(server).transactions() - before, 2 * 50 + 2);
 }
 
-TEST(EtcdCosts, AReleaseWakesOneOfManyWaiters) {
+TEST(EtcdCosts, PermitsThatAreKnownToBeFreeAreOneTransaction) {
   const EtcdServer server;
-  constexpr int waiters = 12;
-  Client holder(server.url());
-  std::vector<std::unique_ptr<Client>> clients;
-  std::vector<std::unique_ptr<Background<Hold>>> waiting;
-  Hold hold = Mutex(holder, "name", {.ttl = 300s}).acquire();
-  for (int i = 0; i < waiters; ++i) {
-    Client& client = *clients.emplace_back(std::make_unique<Client>(server.url()));
-    waiting.push_back(std::make_unique<Background<Hold>>(
-        [&client](std::stop_token stop) { return Mutex(client, "name", {.ttl = 300s}).acquire(stop); }));
-    ASSERT_TRUE(eventually([&] { return holder.show("name")->waiters.size() == waiting.size(); }));
-  }
-  // Watches begin, and each of them is followed by a look.
-  long long quiet = transactions(server);
-  ASSERT_TRUE(eventually([&] {
-    const long long now = transactions(server);
-    const bool calm = now == quiet;
-    quiet = now;
-    test::eventually(300ms, [] { return false; });
-    return calm;
-  }));
-  const long long before = transactions(server);
-  hold.release();
-  Hold next = waiting[0]->take();
-  test::eventually(500ms, [] { return false; });
-  // The deletion, a look by the one that it wakes, its renewal, perhaps another look at its own key.
-  EXPECT_LE(transactions(server) - before, 5);
-  for (int i = 1; i < waiters; ++i) {
-    next.release();
-    next = waiting[static_cast<std::size_t>(i)]->take();
-  }
+  Client client(server.url());
+  Semaphore semaphore(client, "name", 100, {.ttl = 60s});
+  std::vector<Hold> holds;
+  holds.push_back(semaphore.acquire());
+  const long long before = Metrics(server).transactions();
+  for (int i = 0; i < 50; ++i) holds.push_back(semaphore.acquire());
+  // And each hold that lasts for a tenth of a second is looked at once, when its watch begins.
+  EXPECT_LE(Metrics(server).transactions() - before, 50 + 51 + 2);
+}
+
+TEST(EtcdCosts, AHandOffToAClientThatWasMetBeforeNeedsNoNewWatch) {
+  const EtcdServer server;
+  constexpr int rounds = 30;
+  std::array<Client, 2> clients = {Client(server.url()), Client(server.url())};
+  const auto hand_off_to = [&](Client& client, Hold& hold) {
+    Background next([&](std::stop_token stop) { return Mutex(client, "name", {.ttl = 60s}).acquire(stop); });
+    EXPECT_TRUE(eventually([&] { return !clients[0].show("name")->waiters.empty(); }));
+    hold.release();
+    hold = next.take();
+  };
+  Hold hold = Mutex(clients[0], "name", {.ttl = 60s}).acquire();
+  for (int i = 1; i <= 4; ++i) hand_off_to(clients[static_cast<std::size_t>(i) % 2], hold);
+  const long long before = Metrics(server).watch_requests();
+  for (int i = 1; i <= rounds; ++i) hand_off_to(clients[static_cast<std::size_t>(i) % 2], hold);
+  // A hold that lasts for a tenth of a second watches its own key; these should not.
+  EXPECT_LT(Metrics(server).watch_requests() - before, rounds);
 }
 
 }  // namespace

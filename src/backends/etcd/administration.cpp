@@ -66,7 +66,6 @@ Operation<std::vector<LockStatus>> EtcdAdministration::listing(std::string prefi
   }
   auto reply = co_await transacting(link_, std::move(read), until);
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().outcomes.size() != 2) co_return not_understood(link_.address());
   std::map<std::pair<std::string, bool>, std::vector<KeyValue>> found;
   for (const bool permits : {false, true}) {
     for (KeyValue& each : reply.value().outcomes[permits ? 1 : 0].found) {
@@ -94,7 +93,6 @@ Operation<Line> EtcdAdministration::reading(std::string line, Instant until) {
   read.then.emplace_back(Range{.key = line, .range_end = Keys::end_of(line)});
   auto reply = co_await transacting(link_, std::move(read), until);
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
   co_return Line(reply.value().outcomes[0].found);
 }
 
@@ -170,7 +168,7 @@ void EtcdAdministration::now(Done<std::chrono::system_clock::time_point> done) {
 
 // --- changing -------------------------------------------------------------------------------------------------------
 
-Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::string unless_joined, std::int64_t since,
+Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::optional<WholeLine> whole,
                                              Instant until) {
   for (std::size_t begin = 0; begin < changes.size(); begin += most_operations) {
     const std::size_t end = std::min(changes.size(), begin + most_operations);
@@ -185,11 +183,12 @@ Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::s
         transaction.then.emplace_back(Delete{change.claim.key});
       }
     }
-    if (!unless_joined.empty() && end == changes.size()) {
-      transaction.when.push_back({.key = unless_joined,
-                                  .range_end = Keys::end_of(unless_joined),
+    if (whole) transaction.then.emplace_back(Delete{whole->door});
+    if (whole && end == changes.size()) {
+      transaction.when.push_back({.key = whole->line,
+                                  .range_end = Keys::end_of(whole->line),
                                   .is = Compare::Is::less,
-                                  .number = since + 1});
+                                  .number = whole->newest + 1});
     }
     auto reply = co_await transacting(link_, std::move(transaction), until);
     if (!reply.ok()) co_return std::move(reply.failure());
@@ -217,7 +216,7 @@ Operation<std::size_t> EtcdAdministration::evicting(LockName name, bool permits,
     }
     const std::size_t count = changes.size();
     if (count == 0) co_return count;
-    auto changed = co_await changing(std::move(changes), {}, 0, until);
+    auto changed = co_await changing(std::move(changes), {}, until);
     if (!changed.ok()) co_return std::move(changed.failure());
     if (changed.value()) co_return count;
   }
@@ -245,7 +244,7 @@ Operation<std::size_t> EtcdAdministration::asking(LockName name, bool permits, R
     }
     const std::size_t count = changes.size();
     if (count == 0) co_return count;
-    auto changed = co_await changing(std::move(changes), {}, 0, until);
+    auto changed = co_await changing(std::move(changes), {}, until);
     if (!changed.ok()) co_return std::move(changed.failure());
     if (changed.value()) co_return count;
   }
@@ -258,7 +257,7 @@ void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<
   resizing(name, total).start(std::move(done));
 }
 
-/// Writes the new total into all claims, the newest last: that is the one that counts.
+/// Writes the new total into all claims, the oldest first.
 Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total) {
   const Turns::Ticket turn = turns_.join(name.text());
   co_await turn;
@@ -279,8 +278,8 @@ Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total)
       record.keeps = record.keeps || granted;  // lowering takes nothing away
       changes.back().record = std::move(record);
     }
-    const std::int64_t newest = line[line.size() - 1].create_revision;
-    auto changed = co_await changing(std::move(changes), key, newest, until);
+    WholeLine whole = {.line = key, .door = keys_.door(name.text()), .newest = line[line.size() - 1].create_revision};
+    auto changed = co_await changing(std::move(changes), std::move(whole), until);
     if (!changed.ok()) co_return std::move(changed.failure());
     if (changed.value()) co_return true;
   }

@@ -38,6 +38,13 @@ class EtcdAdministration final : public spi::Administration {
     std::optional<Record> record = {};
   };
 
+  /// All claims of a semaphore are changed: nobody may have joined, and what others know of it is not true any more.
+  struct WholeLine {
+    std::string line;
+    std::string door;
+    std::int64_t newest = 0;  ///< the create revision of its last claim
+  };
+
   spi::Operation<std::optional<LockStatus>> showing(LockName name, bool permits);
   spi::Operation<std::vector<LockStatus>> listing(std::string prefix);
   spi::Operation<std::size_t> evicting(LockName name, bool permits, std::uint64_t up_to);
@@ -47,8 +54,7 @@ class EtcdAdministration final : public spi::Administration {
   spi::Operation<Line> reading(std::string line, spi::Instant deadline);
   spi::Operation<Left> looking_at_leases(std::vector<const Line*> lines, spi::Instant deadline);
   /// False if somebody was quicker: then perhaps only some of them are made. The oldest claims come first.
-  spi::Operation<bool> changing(std::vector<Change> changes, std::string unless_joined, std::int64_t since,
-                                spi::Instant deadline);
+  spi::Operation<bool> changing(std::vector<Change> changes, std::optional<WholeLine> whole, spi::Instant deadline);
   LockStatus status_of(const std::string& name, bool permits, const Line& line, const Left& left) const;
   spi::Instant deadline() const { return loop_.now() + spi::longest_patience; }
 

@@ -31,11 +31,22 @@ constexpr milliseconds shortest_lease = std::chrono::seconds(1);
 /// How often others may come in between before it is done in another way.
 constexpr int polite_attempts = 3;
 
+/// Besides the claim to wait for, the end of a line may show the claim itself, or the one that it replaces.
+constexpr std::int64_t end_of_line = 2;
+
 }  // namespace
 
 spi::Duration EtcdClaims::patience_for(milliseconds lease) {
   const bool only_asks = lease == milliseconds::zero();
   return spi::patience(only_asks ? lease : std::max(lease, shortest_lease));
+}
+
+std::vector<std::string> EtcdClaims::Wanted::possible_keys() const {
+  return permits() ? std::vector{key} : std::vector{key, other_key};
+}
+
+Failure EtcdClaims::Wanted::different_total(std::uint32_t total) const {
+  return spi::different_total({.name = claim.name, .id = claim.id, .mode = mode}, total);
 }
 
 // --- acquire --------------------------------------------------------------------------------------------------------
@@ -48,11 +59,14 @@ EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
       line(keys.line(request.name.text(), permits())),
-      key(keys.claim(request.name.text(), permits(), request.id)) {
-  if (!request.replaces || *request.replaces == request.id) return;
-  replaces = request.replaces;
-  // It may stand in either line.
-  replaced_keys = {keys.claim(request.name.text(), false, *replaces), keys.claim(request.name.text(), true, *replaces)};
+      key(keys.claim(request.name.text(), mode.kind, request.id)) {
+  if (permits()) {
+    door = keys.door(request.name.text());
+  } else {
+    const ClaimMode other = mode.kind == ClaimMode::shared ? ClaimMode::exclusive : ClaimMode::shared;
+    other_key = keys.claim(request.name.text(), other, request.id);
+  }
+  if (request.replaces && *request.replaces != request.id) replaces = request.replaces;
 }
 
 void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
@@ -66,40 +80,50 @@ void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join(wanted.claim.name.text());
+  const std::string& name = wanted.claim.name.text();
+  const Turns::Ticket turn = wanted.replaces ? turns_.join_to_replace(name, *wanted.replaces) : turns_.join(name);
   co_await turn;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
+  if (!wanted.replaces) {
+    auto joined = co_await joining(wanted);
+    co_return joined;
+  }
+  const ClaimKey replaced = {wanted.claim.name, *wanted.replaces};
+  const KnownClaim* const known = lookout_.find(replaced);
+  wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
+  replacements_.try_emplace(replaced);
   auto answer = co_await joining(wanted);
   const bool happened = answer.ok() || !spi::is_retryable(answer.failure().code);
-  if (happened && wanted.replaces) lookout_.forget({wanted.claim.name, *wanted.replaces});
+  if (happened) lookout_.forget(replaced);
+  auto node = replacements_.extract(replaced);
+  if (node.mapped().done) node.mapped().done(node.mapped().was_there);
   co_return answer;
 }
 
-/// Reads first where it may be that nothing is written: when a busy name is refused, and when another total of permits
-/// is. Else one transaction joins the line and shows it.
+/// Mostly one transaction joins the line and shows what must be known of it. Reads first where it may be that nothing
+/// is written: when a busy name is refused, and when another total of permits is. Then it joins if nobody else has
+/// meanwhile; if others were quicker some times, it joins in any case, and leaves again if it must.
 Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
-  std::optional<std::int64_t> seen;  // the revision at which it looked as if it could join
-  if (wanted.refuse || wanted.permits()) {
-    Transaction read;
-    read.then.emplace_back(whole(wanted.line));
-    auto reply = co_await transacting(link_, std::move(read), wanted.deadline);
-    if (!reply.ok()) co_return std::move(reply.failure());
-    const Line line(reply.value().outcomes.at(0).found);
-    if (auto answer = why_not(wanted, line)) {
-      auto withdrawn = co_await withdrawing(wanted);
-      if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
-      co_return *std::move(answer);
-    }
-    seen = reply.value().revision;
-  }
   bool lost_a_lease = false;
   for (int attempt = 1;; ++attempt) {
+    const auto room = attempt == 1 ? room_for(wanted) : std::nullopt;
+    std::vector<Compare> unless;
+    if (room) {
+      unless.push_back({.key = wanted.door, .what = Compare::What::mod_revision, .number = room->door});
+    } else if (wanted.refuse || wanted.permits()) {
+      auto refused = co_await peeking(wanted, unless);
+      if (!refused.ok()) co_return std::move(refused.failure());
+      if (refused.value()) co_return *std::move(refused.value());
+      if (attempt > polite_attempts) unless.clear();
+    }
     auto lease = co_await leases_.get(wanted.lease, wanted.kind, wanted.deadline);
     if (!lease.ok()) co_return std::move(lease.failure());
     const LeasePtr under = lease.value();
     const Instant armed = under->armed;
-    const bool guarded = wanted.refuse && attempt <= polite_attempts;
-    Transaction transaction = join(wanted, *under, guarded ? seen : std::nullopt);
+    Record record = wanted.record;
+    record.lease = under->length;
+    Transaction transaction = join(wanted, record, under->id, std::move(unless));
+    if (!room) add_glimpse(wanted, transaction.then);
     auto reply = co_await transacting(link_, std::move(transaction), wanted.deadline);
     if (!reply.ok()) {
       const Errc code = reply.failure().code;
@@ -111,67 +135,125 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
       if (code == Errc::lost) co_return Failure{Errc::unreachable, "the lease was revoked at once"};
       co_return std::move(reply.failure());
     }
-    const Line line(reply.value().outcomes.back().found);
-    const auto place = line.find(wanted.key);
-    if (!place) {  // somebody came in between, and it was not to join then
-      if (auto answer = why_not(wanted, line)) co_return *std::move(answer);
-      seen = reply.value().revision;
-      continue;
-    }
-    stray_keys_.is_certain(wanted.claim, wanted.key);
-    if (!reply.value().succeeded) {  // it has been there before
+    const std::span<const Outcome> outcomes = reply.value().outcomes;
+    note_replaced(wanted, outcomes);
+    if (!reply.value().succeeded) {
+      // Somebody came in between, and it was not to join then; or it has been there before.
+      const auto there = std::ranges::find_if(outcomes, [](const Outcome& each) { return !each.found.empty(); });
+      if (there == outcomes.end()) continue;
+      stray_keys_.is_certain(wanted.claim, wanted.key);
       auto again = co_await renewing_one(wanted.claim, wanted.lease, wanted.deadline);
       co_return again;
     }
-    const bool another_total = wanted.permits() && *place > 0 && line.total(*place) != wanted.mode.limit;
-    if (another_total || (wanted.refuse && !line.is_granted(*place))) {
-      auto withdrawn = co_await releasing_now(wanted.claim, wanted.deadline);
-      if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
-      if (another_total) co_return different_total(wanted, line.total(*place));
-      co_return ClaimAnswer{};
+    stray_keys_.is_certain(wanted.claim, wanted.key);
+    const std::int64_t revision = reply.value().revision;
+    const Line::Claim claim = {wanted.key, revision, revision, under->id, std::move(record)};
+    if (room) {
+      const ClaimAnswer granted = lookout_.found(wanted.claim, {.claim = claim, .granted = true, .revision = revision},
+                                                 ClaimMode::permits, armed);
+      lookout_.rooms().learn(wanted.claim.name, revision, room->total, room->claimed + wanted.mode.permits);
+      co_return granted;
     }
-    co_return lookout_.found(wanted.claim, line, *place, wanted.permits(), armed);
+    const std::size_t first = wanted.replaced_keys.size() + (wanted.permits() ? 2 : 1);
+    auto answer = co_await joined(wanted, claim, glimpse_in(wanted, outcomes.subspan(first)), armed);
+    co_return answer;
   }
 }
 
-/// Why it does not even try to join that line.
-std::optional<Result<ClaimAnswer>> EtcdClaims::why_not(const Wanted& wanted, const Line& found) const {
-  Line line = found;
-  for (const std::string& key : wanted.replaced_keys) line.remove(key);
-  if (line.find(wanted.key)) return std::nullopt;  // it is there already
-  if (wanted.permits() && !line.empty() && line.total() != wanted.mode.limit) {
-    return different_total(wanted, line.total());
+/// Room of which we know without asking.
+std::optional<Rooms::Room> EtcdClaims::room_for(const Wanted& wanted) {
+  if (!wanted.permits()) return std::nullopt;
+  const Rooms::Room* const room = lookout_.rooms().find(wanted.claim.name);
+  if (room == nullptr || !room->fits(wanted.mode.permits, wanted.mode.limit)) return std::nullopt;
+  return *room;
+}
+
+/// Whether it is refused at once. Else: on which condition it is to join.
+Operation<std::optional<ClaimAnswer>> EtcdClaims::peeking(const Wanted& wanted, std::vector<Compare>& unless) {
+  Transaction read;
+  for (const std::string& key : wanted.possible_keys()) read.then.emplace_back(Range{.key = key, .keys_only = true});
+  const std::size_t first = read.then.size();
+  add_glimpse(wanted, read.then);
+  auto reply = co_await transacting(link_, std::move(read), wanted.deadline);
+  if (!reply.ok()) co_return std::move(reply.failure());
+  const std::span<const Outcome> outcomes = reply.value().outcomes;
+  for (const Outcome& own : outcomes.first(first)) {
+    if (!own.found.empty()) co_return std::optional<ClaimAnswer>();  // it is there already
   }
-  if (!wanted.refuse) return std::nullopt;
-  line.append({.key = wanted.key, .record = wanted.record});
-  if (line.is_granted(line.size() - 1)) return std::nullopt;
-  return ClaimAnswer{};
+  Glimpse glimpse = glimpse_in(wanted, outcomes.subspan(first));
+  for (const std::string& key : wanted.replaced_keys) glimpse.line.remove(key);
+  const bool another_total = wanted.permits() && !glimpse.line.empty() && glimpse.line.total() != wanted.mode.limit;
+  const std::uint32_t total = glimpse.line.total();
+  const bool busy =
+      wanted.refuse && !behind(std::move(glimpse.line), {.key = wanted.key, .record = wanted.record}).granted;
+  if (another_total || busy) {
+    auto withdrawn = co_await withdrawing(wanted);
+    if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
+    if (another_total) co_return wanted.different_total(total);
+    co_return std::optional(ClaimAnswer{});
+  }
+  if (wanted.refuse) {
+    unless.push_back({.key = wanted.line,
+                      .range_end = Keys::end_of(wanted.line),
+                      .is = Compare::Is::less,
+                      .number = reply.value().revision + 1});
+  }
+  co_return std::optional<ClaimAnswer>();
 }
 
-Failure EtcdClaims::different_total(const Wanted& wanted, std::uint32_t total) {
-  return spi::different_total({.name = wanted.claim.name, .id = wanted.claim.id, .mode = wanted.mode}, total);
+void EtcdClaims::add_glimpse(const Wanted& wanted, std::vector<KeyOperation>& operations) {
+  if (wanted.permits()) {
+    operations.emplace_back(whole(wanted.line));
+    return;
+  }
+  Range count = whole(wanted.line);
+  count.count_only = true;
+  operations.emplace_back(std::move(count));
+  operations.emplace_back(rivals(wanted.line, wanted.mode.kind, end_of_line));
 }
 
-/// `unless_newer`: only if nobody has joined since that revision.
-Transaction EtcdClaims::join(const Wanted& wanted, const Lease& lease, std::optional<std::int64_t> unless_newer) const {
-  Record record = wanted.record;
-  record.lease = lease.length;
+EtcdClaims::Glimpse EtcdClaims::glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes) {
+  std::vector<KeyValue> found = outcomes.back().found;
+  if (!wanted.permits()) std::ranges::reverse(found);  // they come with the newest first
+  Glimpse glimpse = {.line = Line(found), .size = static_cast<std::uint32_t>(outcomes.front().count)};
+  glimpse.line.remove(wanted.key);
+  return glimpse;
+}
+
+/// `unless`: more conditions.
+Transaction EtcdClaims::join(const Wanted& wanted, const Record& record, std::int64_t lease,
+                             std::vector<Compare> unless) {
   Transaction transaction;
-  transaction.when.push_back({.key = wanted.key, .number = 0});
-  if (unless_newer) {
-    transaction.when.push_back({.key = wanted.line,
-                                .range_end = Keys::end_of(wanted.line),
-                                .is = Compare::Is::less,
-                                .number = *unless_newer + 1});
-  }
+  transaction.when = std::move(unless);
   for (const std::string& key : wanted.replaced_keys) {
     transaction.then.emplace_back(Delete{key});
     transaction.otherwise.emplace_back(Delete{key});
   }
-  transaction.then.emplace_back(Put{.key = wanted.key, .value = record.text(), .lease = lease.id});
-  transaction.then.emplace_back(whole(wanted.line));
-  transaction.otherwise.emplace_back(whole(wanted.line));
+  for (const std::string& key : wanted.possible_keys()) {
+    transaction.when.push_back({.key = key, .number = 0});
+    transaction.otherwise.emplace_back(Range{.key = key, .keys_only = true});
+  }
+  transaction.then.emplace_back(Put{.key = wanted.key, .value = record.text(), .lease = lease});
+  if (wanted.permits()) transaction.then.emplace_back(Put{.key = wanted.door, .value = {}, .lease = lease});
   return transaction;
+}
+
+Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim claim, Glimpse before, Instant armed) {
+  const std::uint32_t total = before.line.empty() ? wanted.mode.limit : before.line.total();
+  const std::uint64_t claimed = before.line.claimed() + wanted.mode.permits;
+  Standing standing = behind(std::move(before.line), claim);
+  standing.place = before.size - 1;
+  standing.revision = claim.create_revision;
+  const bool another_total = wanted.permits() && total != wanted.mode.limit;
+  if (another_total || (wanted.refuse && !standing.granted)) {
+    auto withdrawn = co_await deleting(claim.key, claim.create_revision, {}, wanted.deadline);
+    if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
+    if (another_total) co_return wanted.different_total(total);
+    co_return ClaimAnswer{};
+  }
+  const ClaimAnswer answer = lookout_.found(wanted.claim, standing, wanted.mode.kind, armed);
+  if (wanted.permits()) lookout_.rooms().learn(wanted.claim.name, claim.create_revision, total, claimed);
+  co_return answer;
 }
 
 /// What it replaces goes also if it is refused.
@@ -181,7 +263,15 @@ Operation<Nothing> EtcdClaims::withdrawing(const Wanted& wanted) {
   for (const std::string& key : wanted.replaced_keys) transaction.then.emplace_back(Delete{key});
   auto reply = co_await transacting(link_, std::move(transaction), wanted.deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
+  note_replaced(wanted, reply.value().outcomes);
   co_return Nothing{};
+}
+
+void EtcdClaims::note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes) {
+  if (!wanted.replaces) return;
+  for (const Outcome& deleted : outcomes.first(wanted.replaced_keys.size())) {
+    if (deleted.count > 0) replacements_.at({wanted.claim.name, *wanted.replaces}).was_there = true;
+  }
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
@@ -192,25 +282,64 @@ void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
 
 Operation<bool> EtcdClaims::releasing(ClaimKey claim, spi::Duration patience) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join(claim.name.text());
+  const Turns::Ticket turn = turns_.join_to_release(claim.name.text(), claim.id);
   co_await turn;
   auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
-  co_return released;
+  if (!released.ok() || released.value()) co_return released;
+  // A claim that replaces it may have been quicker.
+  const auto replacement = replacements_.find(claim);
+  if (replacement == replacements_.end() || replacement->second.done) co_return false;
+  auto was_there = co_await spi::answer_of<bool>([&](Done<bool> done) { replacement->second.done = std::move(done); });
+  co_return was_there;
 }
 
-/// Its key has its id, which nobody else has. It stands in one of the lines, or in none.
 Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadline) {
-  const std::vector<std::string> keys = {keys_.claim(claim.name.text(), false, claim.id),
-                                         keys_.claim(claim.name.text(), true, claim.id)};
-  Transaction transaction;
-  for (const std::string& key : keys) transaction.then.emplace_back(Delete{key});
-  auto reply = co_await transacting(link_, std::move(transaction), deadline);
-  if (!reply.ok()) co_return std::move(reply.failure());
+  std::vector<Look> one;
+  one.push_back({.claim = claim});
+  auto learned = co_await learning(one, deadline);
+  if (!learned.ok()) co_return std::move(learned.failure());
+  bool was_there = false;
+  if (const std::optional<Sight>& sight = one.front().sight) {
+    const Rooms::Room* const room = sight->mode == ClaimMode::permits ? lookout_.rooms().find(claim.name) : nullptr;
+    const bool last_of_ours = room != nullptr && room->own == 1;
+    std::string door = last_of_ours ? keys_.door(claim.name.text()) : std::string();
+    lookout_.ignore(claim);
+    auto deleted = co_await deleting(sight->key, sight->create_revision, std::move(door), deadline);
+    if (!deleted.ok()) co_return std::move(deleted.failure());
+    was_there = deleted.value();
+  }
+  if (const KnownClaim* const known = lookout_.find(claim); known != nullptr && was_there) {
+    if (known->mode == ClaimMode::permits) lookout_.rooms().gave_back(claim.name, known->permits);
+  }
   lookout_.forget(claim);
-  if (const std::int64_t lease = stray_keys_.released(claim, keys)) leases_.retire(lease);
-  std::int64_t deleted = 0;
-  for (const Outcome& outcome : reply.value().outcomes) deleted += outcome.count;
-  co_return deleted > 0;
+  if (const std::int64_t lease = stray_keys_.released(claim, keys_of(claim))) leases_.retire(lease);
+  co_return was_there;
+}
+
+/// A request that comes late never deletes a life that began after it was sent.
+Operation<bool> EtcdClaims::deleting(std::string key, std::int64_t create_revision, std::string door,
+                                     Instant deadline) {
+  for (;;) {
+    Transaction transaction;
+    transaction.when.push_back({.key = key, .number = create_revision});
+    transaction.then.emplace_back(Delete{key});
+    if (!door.empty()) transaction.then.emplace_back(Delete{door});
+    transaction.otherwise.emplace_back(Range{.key = key, .keys_only = true});
+    auto reply = co_await transacting(link_, std::move(transaction), deadline);
+    if (!reply.ok()) co_return std::move(reply.failure());
+    if (reply.value().succeeded) co_return true;
+    const std::vector<KeyValue>& found = reply.value().outcomes.front().found;
+    if (found.empty()) co_return false;
+    create_revision = found.front().create_revision;
+  }
+}
+
+std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) const {
+  std::vector<std::string> keys;
+  for (const ClaimMode mode : {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits}) {
+    keys.push_back(keys_.claim(claim.name.text(), mode, claim.id));
+  }
+  return keys;
 }
 
 }  // namespace holdfast::etcd

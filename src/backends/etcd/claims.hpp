@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "backends/etcd/line.hpp"
 #include "backends/etcd/link.hpp"
 #include "backends/etcd/lookout.hpp"
+#include "backends/etcd/sight.hpp"
 #include "backends/etcd/stray_keys.hpp"
 #include "backends/etcd/turns.hpp"
 #include "spi/claims.hpp"
@@ -42,29 +42,46 @@ class EtcdClaims final : public spi::Claims {
  private:
   /// An acquire under way.
   struct Wanted;
+  /// What it knows of the line.
+  struct Glimpse;
   /// One claim of a renewal under way.
   struct Look;
 
+  /// A claim that another one replaces just now.
+  struct Replacement {
+    bool was_there = false;
+    spi::Done<bool> done = {};  ///< a release that wants to know
+  };
+
   spi::Operation<spi::ClaimAnswer> acquiring(Wanted wanted);
   spi::Operation<spi::ClaimAnswer> joining(const Wanted& wanted);
-  std::optional<spi::Result<spi::ClaimAnswer>> why_not(const Wanted& wanted, const Line& line) const;
-  Transaction join(const Wanted& wanted, const Lease& lease, std::optional<std::int64_t> unless_newer) const;
+  std::optional<Rooms::Room> room_for(const Wanted& wanted);
+  spi::Operation<std::optional<spi::ClaimAnswer>> peeking(const Wanted& wanted, std::vector<Compare>& unless);
+  static void add_glimpse(const Wanted& wanted, std::vector<KeyOperation>& operations);
+  static Glimpse glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes);
+  static Transaction join(const Wanted& wanted, const Record& record, std::int64_t lease, std::vector<Compare> unless);
+  spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, Glimpse before, spi::Instant armed);
+  void note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes);
   spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
-  static spi::Failure different_total(const Wanted& wanted, std::uint32_t total);
   spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
+  /// The life that began with that revision, or a later one that is found instead.
+  spi::Operation<bool> deleting(std::string key, std::int64_t create_revision, std::string door, spi::Instant deadline);
+  /// Where a claim may stand, whatever its mode.
+  std::vector<std::string> keys_of(const ClaimKey& claim) const;
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
   spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, spi::Instant deadline);
   spi::Operation<std::vector<spi::ClaimAnswer>> looking(std::vector<Look>& looks, spi::Instant deadline);
   spi::Operation<spi::Nothing> learning(std::vector<Look>& looks, spi::Instant deadline);
-  spi::Operation<spi::ClaimAnswer> lengthening(const Look& look, spi::Instant deadline);
-  spi::Operation<std::map<std::string, Line>> reading(std::set<std::string> lines, spi::Instant deadline);
+  spi::Operation<spi::Nothing> reading(std::vector<Look>& looks, spi::Instant deadline);
+  spi::Operation<spi::Nothing> reading_one(Look& look, spi::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> lengthening(Look look, spi::Instant deadline);
+  static Transaction changing(const Line::Claim& claim);
 
   spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Duration patience);
 
   static spi::Duration patience_for(spi::milliseconds lease);
-  Range whole(const std::string& line) const { return {.key = line, .range_end = Keys::end_of(line)}; }
 
   spi::Loop& loop_;
   Link& link_;
@@ -73,6 +90,7 @@ class EtcdClaims final : public spi::Claims {
   Leases& leases_;
   Lookout& lookout_;
   StrayKeys stray_keys_;
+  std::map<ClaimKey, Replacement> replacements_;
 };
 
 }  // namespace holdfast::etcd

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "backends/etcd/claims.hpp"
@@ -8,8 +11,8 @@
 #include "spi/rules.hpp"
 
 // Keeping claims, and what is found on that occasion. A renewal takes three steps: it finds out under which leases its
-// claims are (mostly that is known), keeps these alive, and then reads the lines. Only the read, which the leader must
-// confirm, proves that the lease was really kept alive: a server that is no leader any more answers, too.
+// claims are (mostly that is known), keeps these alive, and then looks at the claims. Only that read, which the leader
+// must confirm, proves that the lease was really kept alive: a server that is no leader any more answers, too.
 
 namespace holdfast::etcd {
 
@@ -28,6 +31,10 @@ namespace {
 /// Of one transaction: servers take 128 unless they are set otherwise.
 constexpr std::size_t most_operations = 100;
 
+constexpr std::array modes = {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits};
+
+using Kept = std::map<std::int64_t, LeasePtr>;
+
 /// A key that is under another lease than it was thought to be: how often it is looked for again.
 constexpr int most_passes = 3;
 
@@ -37,7 +44,7 @@ void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
   if (claims.empty()) return spi::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
   std::vector<Look> looks;
   looks.reserve(claims.size());
-  for (const ClaimRef& claim : claims) looks.push_back({{claim.name, claim.id}, claim.lease});
+  for (const ClaimRef& claim : claims) looks.push_back({.claim = {claim.name, claim.id}, .lease = claim.lease});
   renewing(std::move(looks)).start(std::move(done));
 }
 
@@ -58,7 +65,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::renewing(std::vector<Look> looks
 
 Operation<ClaimAnswer> EtcdClaims::renewing_one(ClaimKey claim, milliseconds lease, Instant deadline) {
   std::vector<Look> looks;
-  looks.push_back({std::move(claim), lease});
+  looks.push_back({.claim = std::move(claim), .lease = lease});
   auto answers = co_await looking(looks, deadline);
   if (!answers.ok()) co_return std::move(answers.failure());
   co_return std::move(answers.value().at(0));
@@ -69,19 +76,14 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
   if (!learned.ok()) co_return std::move(learned.failure());
   for (int pass = 1;; ++pass) {
     std::set<std::int64_t> to_keep;
-    std::set<std::string> lines;
     for (const Look& look : looks) {
-      if (!look.permits) continue;
-      lines.insert(keys_.line(look.claim.name.text(), *look.permits));
-      if (look.lease > milliseconds::zero() && look.under != 0) to_keep.insert(look.under);
+      if (look.sight && look.lease > milliseconds::zero() && look.under != 0) to_keep.insert(look.under);
     }
-    std::map<std::int64_t, LeasePtr> kept;
+    Kept kept;
     if (!to_keep.empty()) {
       const std::vector<std::int64_t> leases(to_keep.begin(), to_keep.end());
-      auto reply =
-          co_await spi::answer_of<std::map<std::int64_t, LeasePtr>>([&](Done<std::map<std::int64_t, LeasePtr>> done) {
-            leases_.keep_all_alive(leases, deadline, std::move(done));
-          });
+      auto reply = co_await spi::answer_of<Kept>(
+          [&](Done<Kept> done) { leases_.keep_all_alive(leases, deadline, std::move(done)); });
       if (!reply.ok()) co_return std::move(reply.failure());
       kept = std::move(reply.value());
     }
@@ -89,7 +91,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
     for (const auto& [id, lease] : kept) {
       if (lease) armed[id] = lease->armed;
     }
-    auto read = co_await reading(std::move(lines), deadline);
+    auto read = co_await reading(looks, deadline);
     if (!read.ok()) co_return std::move(read.failure());
 
     bool moved = false;
@@ -97,17 +99,18 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
     std::vector<std::size_t> too_short;
     for (Look& look : looks) {
       answers.emplace_back();
-      if (!look.permits) {
+      if (!look.found) {
         lookout_.forget(look.claim);
         continue;
       }
-      const Line& line = read.value().at(keys_.line(look.claim.name.text(), *look.permits));
-      const auto place = line.find(keys_.claim(look.claim.name.text(), *look.permits, look.claim.id));
-      if (!place) {
-        lookout_.forget(look.claim);
+      const Line::Claim& now = look.found->claim;
+      if (now.create_revision != look.sight->create_revision) {  // a second life, of which only that is known
+        look.sight->create_revision = now.create_revision;
+        look.sight->granted = false;
+        look.under = now.lease;
+        moved = true;
         continue;
       }
-      const Line::Claim& now = line[*place];
       const bool as_expected = now.lease == look.under;
       moved = moved || (!as_expected && look.lease > milliseconds::zero());
       look.under = now.lease;
@@ -115,7 +118,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
       const LeasePtr known = leases_.find(now.lease);
       Instant since = known ? known->armed : Instant::min();
       if (look.lease > milliseconds::zero()) since = proved == armed.end() ? Instant::min() : proved->second;
-      answers.back() = lookout_.found(look.claim, line, *place, *look.permits, since);
+      answers.back() = lookout_.found(look.claim, *look.found, look.sight->mode, since);
       const LeasePtr its = proved == armed.end() ? nullptr : kept.at(now.lease);
       if (its) answers.back().lease = its->length;
       if (its && its->length < look.lease) too_short.push_back(answers.size() - 1);
@@ -131,74 +134,83 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
   }
 }
 
-/// Which kind of line each of them stands in, and under which lease: what we know, or what the store says.
+/// Where each of them stands, and under which lease: what we know, or what the store says.
 Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadline) {
   std::vector<Look*> unknown;
   for (Look& look : looks) {
     if (const KnownClaim* const known = lookout_.find(look.claim)) {
-      look.permits = known->permits;
+      look.sight = lookout_.sight_of(look.claim, *known);
       look.under = known->lease;
     } else {
       unknown.push_back(&look);
     }
   }
-  for (std::size_t begin = 0; begin < unknown.size(); begin += most_operations / 2) {
-    const std::size_t end = std::min(unknown.size(), begin + most_operations / 2);
+  constexpr std::size_t at_once = most_operations / modes.size();
+  for (std::size_t begin = 0; begin < unknown.size(); begin += at_once) {
+    const std::span<Look* const> some = std::span(unknown).subspan(begin, std::min(at_once, unknown.size() - begin));
     Transaction read;
-    for (std::size_t i = begin; i < end; ++i) {
-      for (const bool permits : {false, true}) {
+    for (const Look* const look : some) {
+      for (const ClaimMode mode : modes) {
         read.then.emplace_back(
-            Range{.key = keys_.claim(unknown[i]->claim.name.text(), permits, unknown[i]->claim.id), .keys_only = true});
+            Range{.key = keys_.claim(look->claim.name.text(), mode, look->claim.id), .keys_only = true});
       }
     }
     auto reply = co_await transacting(link_, std::move(read), deadline);
     if (!reply.ok()) co_return std::move(reply.failure());
     const auto& outcomes = reply.value().outcomes;
-    if (outcomes.size() != 2 * (end - begin)) co_return not_understood(link_.address());
-    for (std::size_t i = begin; i < end; ++i) {
-      for (const bool permits : {false, true}) {
-        const auto& found = outcomes[2 * (i - begin) + (permits ? 1 : 0)].found;
-        if (found.empty()) continue;
-        unknown[i]->permits = permits;
-        unknown[i]->under = found.front().lease;
-      }
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].found.empty()) continue;
+      const KeyValue& found = outcomes[i].found.front();
+      const ClaimMode mode = modes[i % modes.size()];
+      Look& look = *some[i / modes.size()];
+      look.sight = Sight{.line = keys_.line(look.claim.name.text(), mode == ClaimMode::permits),
+                         .key = found.key,
+                         .mode = mode,
+                         .create_revision = found.create_revision};
+      look.under = found.lease;
     }
   }
   co_return Nothing{};
 }
 
-Operation<std::map<std::string, Line>> EtcdClaims::reading(std::set<std::string> lines, Instant deadline) {
+/// How each of them stands now.
+Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadline) {
+  std::vector<std::vector<Look*>> batches;
+  std::size_t operations = most_operations;
+  for (Look& look : looks) {
+    look.found.reset();
+    if (!look.sight) continue;
+    if (operations + look.sight->size() > most_operations) {
+      batches.emplace_back();
+      operations = 0;
+    }
+    operations += look.sight->size();
+    batches.back().push_back(&look);
+  }
+  if (batches.empty()) co_return Nothing{};
   struct Gathering {
     std::size_t left = 0;
-    std::map<std::string, Line> read;
-    std::optional<Failure> failure;
-    Done<std::map<std::string, Line>> done;
+    std::optional<Failure> failure = {};
+    Done<Nothing> done;
   };
-  if (lines.empty()) co_return std::map<std::string, Line>();
-  const std::vector<std::string> all(lines.begin(), lines.end());
-  auto gathered = co_await spi::answer_of<std::map<std::string, Line>>([&](Done<std::map<std::string, Line>> done) {
-    auto gathering = std::make_shared<Gathering>();
-    gathering->left = (all.size() + most_operations - 1) / most_operations;
-    gathering->done = std::move(done);
-    for (std::size_t begin = 0; begin < all.size(); begin += most_operations) {
-      const std::size_t end = std::min(all.size(), begin + most_operations);
-      const std::vector<std::string> some(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          all.begin() + static_cast<std::ptrdiff_t>(end));
+  auto gathered = co_await spi::answer_of<Nothing>([&](Done<Nothing> done) {
+    auto gathering = std::make_shared<Gathering>(Gathering{.left = batches.size(), .done = std::move(done)});
+    for (const std::vector<Look*>& batch : batches) {
       Transaction read;
-      for (const std::string& line : some) read.then.emplace_back(whole(line));
-      link_.transact(std::move(read), deadline, [this, gathering, some](Result<TransactionReply> reply) {
+      for (const Look* const look : batch) look->sight->add_to(read.then);
+      link_.transact(std::move(read), deadline, [gathering, &batch](Result<TransactionReply> reply) {
         if (!reply.ok()) {
           gathering->failure = std::move(reply.failure());
-        } else if (reply.value().outcomes.size() != some.size()) {
-          gathering->failure = not_understood(link_.address());
         } else {
-          for (std::size_t i = 0; i < some.size(); ++i) {
-            gathering->read.emplace(some[i], Line(reply.value().outcomes[i].found));
+          std::span<const Outcome> outcomes = reply.value().outcomes;
+          for (Look* const look : batch) {
+            look->found = look->sight->in(outcomes.first(look->sight->size()), reply.value().revision);
+            outcomes = outcomes.subspan(look->sight->size());
           }
         }
         if (--gathering->left > 0) return;
         if (gathering->failure) return gathering->done(*std::move(gathering->failure));
-        gathering->done(std::move(gathering->read));
+        gathering->done(Nothing{});
       });
     }
   });
@@ -206,47 +218,60 @@ Operation<std::map<std::string, Line>> EtcdClaims::reading(std::set<std::string>
 }
 
 /// Moves a claim's key under a longer lease; its place in the line stays. (A lease itself cannot be made longer.)
-Operation<ClaimAnswer> EtcdClaims::lengthening(const Look& look, Instant deadline) {
-  const std::string line_key = keys_.line(look.claim.name.text(), *look.permits);
-  const std::string key = keys_.claim(look.claim.name.text(), *look.permits, look.claim.id);
+Operation<ClaimAnswer> EtcdClaims::lengthening(Look look, Instant deadline) {
   for (;;) {
     auto lease = co_await leases_.get(look.lease, LeaseKind::renewed, deadline);
     if (!lease.ok()) co_return std::move(lease.failure());
     const LeasePtr under = lease.value();
-    Transaction read;
-    read.then.emplace_back(whole(line_key));
-    auto before = co_await transacting(link_, std::move(read), deadline);
-    if (!before.ok()) co_return std::move(before.failure());
-    const Line line(before.value().outcomes.at(0).found);
-    const auto place = line.find(key);
-    if (!place) {
-      lookout_.forget(look.claim);
-      co_return ClaimAnswer{};
-    }
-    Record record = line[*place].record;
-    record.lease = under->length;
     const Instant armed = under->armed;
-    Transaction move;
-    move.when.push_back({.key = key, .what = Compare::What::mod_revision, .number = line[*place].mod_revision});
-    move.then.emplace_back(Put{.key = key, .value = record.text(), .lease = under->id});
-    move.then.emplace_back(whole(line_key));
+    Standing standing = *look.found;
+    standing.claim.record.lease = under->length;
+    Transaction move = changing(standing.claim);
+    std::get<Put>(move.then.front()).lease = under->id;
     auto reply = co_await transacting(link_, std::move(move), deadline);
-    if (!reply.ok()) {
-      if (reply.failure().code != Errc::lost) co_return std::move(reply.failure());
-      leases_.is_gone(under->id);
-      continue;
+    if (reply.ok() && reply.value().succeeded) {
+      standing.claim.mod_revision = reply.value().revision;
+      standing.claim.lease = under->id;
+      co_return lookout_.found(look.claim, standing, look.sight->mode, armed);
     }
-    if (!reply.value().succeeded) continue;  // somebody has changed it meanwhile
-    const Line after(reply.value().outcomes.back().found);
-    const auto now_at = after.find(key);
-    if (!now_at) co_return not_understood(link_.address());
-    co_return lookout_.found(look.claim, after, *now_at, *look.permits, armed);
+    if (!reply.ok() && reply.failure().code != Errc::lost) co_return std::move(reply.failure());
+    if (!reply.ok()) leases_.is_gone(under->id);
+    // Somebody may have changed it meanwhile.
+    auto read = co_await reading_one(look, deadline);
+    if (!read.ok()) co_return std::move(read.failure());
+    if (!look.found) co_return ClaimAnswer{};
   }
+}
+
+/// How it stands now; nothing if it has gone.
+Operation<Nothing> EtcdClaims::reading_one(Look& look, Instant deadline) {
+  std::vector<Look> one;
+  one.push_back(std::move(look));
+  auto read = co_await reading(one, deadline);
+  look = std::move(one.front());
+  if (!read.ok()) co_return read;
+  if (!look.found || look.found->claim.create_revision != look.sight->create_revision) {
+    look.found.reset();
+    lookout_.forget(look.claim);
+  }
+  co_return Nothing{};
+}
+
+/// Writes the claim's record, if it is as it was.
+Transaction EtcdClaims::changing(const Line::Claim& claim) {
+  Transaction change;
+  change.when.push_back({.key = claim.key, .what = Compare::What::mod_revision, .number = claim.mod_revision});
+  change.then.emplace_back(Put{.key = claim.key, .value = claim.record.text()});
+  return change;
 }
 
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
+  const KnownClaim* const known = lookout_.find({claim.name, claim.id});
+  if (known != nullptr && known->mode == ClaimMode::permits) {
+    return spi::answer_soon<ClaimAnswer>(loop_, std::move(done), spi::cannot_downgrade_permits(claim.name));
+  }
   downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
@@ -255,40 +280,31 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration pat
   const Turns::Ticket turn = turns_.join(claim.name.text());
   co_await turn;
   const Instant deadline = link_.deadline_after(began, patience);
-  const std::string line_key = keys_.line(claim.name.text(), false);
-  const std::string key = keys_.claim(claim.name.text(), false, claim.id);
+  std::vector<Look> one;
+  one.push_back({.claim = claim});
+  auto learned = co_await learning(one, deadline);
+  if (!learned.ok()) co_return std::move(learned.failure());
+  Look& look = one.front();
+  if (!look.sight) co_return ClaimAnswer{};
+  if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
   for (;;) {
-    Transaction read;
-    read.then.emplace_back(whole(line_key));
-    read.then.emplace_back(Range{.key = keys_.claim(claim.name.text(), true, claim.id), .keys_only = true});
-    auto before = co_await transacting(link_, std::move(read), deadline);
-    if (!before.ok()) co_return std::move(before.failure());
-    if (before.value().outcomes.size() != 2) co_return not_understood(link_.address());
-    const Line line(before.value().outcomes[0].found);
-    const auto place = line.find(key);
-    if (!place) {
-      if (!before.value().outcomes[1].found.empty()) co_return spi::cannot_downgrade_permits(claim.name);
-      lookout_.forget(claim);
-      co_return ClaimAnswer{};
-    }
-    const LeasePtr lease = leases_.find(line[*place].lease);
+    auto read = co_await reading_one(look, deadline);
+    if (!read.ok()) co_return std::move(read.failure());
+    if (!look.found) co_return ClaimAnswer{};
+    Standing standing = *look.found;
+    const LeasePtr lease = leases_.find(standing.claim.lease);
     const Instant armed = lease ? lease->armed : Instant::min();
-    if (line[*place].record.mode.kind == ClaimMode::shared || !line.is_granted(*place)) {
-      co_return lookout_.found(claim, line, *place, false, armed);
+    if (standing.claim.record.mode.kind == ClaimMode::shared || !standing.granted) {
+      co_return lookout_.found(claim, standing, look.sight->mode, armed);
     }
-    Record record = line[*place].record;
-    record.mode.kind = ClaimMode::shared;
-    Transaction change;
-    change.when.push_back({.key = key, .what = Compare::What::mod_revision, .number = line[*place].mod_revision});
-    change.then.emplace_back(Put{.key = key, .value = record.text(), .keep_lease = true});
-    change.then.emplace_back(whole(line_key));
+    standing.claim.record.mode.kind = ClaimMode::shared;
+    Transaction change = changing(standing.claim);
+    std::get<Put>(change.then.front()).keep_lease = true;
     auto reply = co_await transacting(link_, std::move(change), deadline);
     if (!reply.ok()) co_return std::move(reply.failure());
     if (!reply.value().succeeded) continue;  // somebody has changed it meanwhile
-    const Line after(reply.value().outcomes.back().found);
-    const auto now_at = after.find(key);
-    if (!now_at) co_return not_understood(link_.address());
-    co_return lookout_.found(claim, after, *now_at, false, armed);
+    standing.claim.mod_revision = reply.value().revision;
+    co_return lookout_.found(claim, standing, look.sight->mode, armed);
   }
 }
 

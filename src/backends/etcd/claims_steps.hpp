@@ -22,19 +22,32 @@ struct EtcdClaims::Wanted {
   Record record;
   std::string line;  ///< what its keys begin with
   std::string key;
+  std::string other_key = {};  ///< locks: under which it would stand if it had come in the other mode
+  std::string door = {};       ///< permits: see rooms.hpp
   spi::Instant deadline = {};  ///< once it has its turn
   std::optional<spi::ClaimId> replaces = {};
   std::vector<std::string> replaced_keys = {};
 
   bool permits() const { return mode.kind == ClaimMode::permits; }
+  /// Where it may stand already.
+  std::vector<std::string> possible_keys() const;
+  spi::Failure different_total(std::uint32_t total) const;
+};
+
+/// What must be known of a line to join it: of a semaphore's all other claims, of a lock's those who may have to be
+/// waited for.
+struct EtcdClaims::Glimpse {
+  Line line;
+  std::uint32_t size = 0;  ///< how many claims stand there
 };
 
 /// One claim of a renewal under way.
 struct EtcdClaims::Look {
   ClaimKey claim;
-  spi::milliseconds lease = {};      ///< zero: it only asks
-  std::optional<bool> permits = {};  ///< which kind of line; unknown, or in none
-  std::int64_t under = 0;            ///< the lease that its key is under
+  spi::milliseconds lease = {};        ///< zero: it only asks
+  std::optional<Sight> sight = {};     ///< empty: it is not there
+  std::int64_t under = 0;              ///< the lease that its key is under
+  std::optional<Standing> found = {};  ///< by the last read
 };
 
 /// `co_await transacting(...)`.

@@ -8,6 +8,8 @@ namespace {
 constexpr std::string_view digits = "0123456789ABCDEF";
 constexpr std::string_view permits_folder = "~permits/";
 constexpr std::string_view register_folder = "~register/";
+constexpr char shared_mark = '~';
+constexpr std::size_t id_length = 32;
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
@@ -16,7 +18,7 @@ bool is_plain(char c) {
 std::string hexadecimal(const spi::ClaimId& id) {
   constexpr std::string_view small_digits = "0123456789abcdef";
   std::string text;
-  text.reserve(32);
+  text.reserve(id_length);
   for (const std::uint64_t half : {id.high, id.low}) {
     for (int shift = 60; shift >= 0; shift -= 4) text += small_digits[half >> static_cast<unsigned>(shift) & 15U];
   }
@@ -72,9 +74,12 @@ std::pair<std::string, std::string> Keys::range_of_lines(std::string_view name_p
 
 std::string Keys::line(std::string_view name, bool permits) const { return lines(name, permits) + "/"; }
 
-std::string Keys::claim(std::string_view name, bool permits, const spi::ClaimId& id) const {
-  return line(name, permits) + hexadecimal(id);
+std::string Keys::claim(std::string_view name, ClaimMode mode, const spi::ClaimId& id) const {
+  return line(name, mode == ClaimMode::permits) + (mode == ClaimMode::shared ? std::string(1, shared_mark) : "") +
+         hexadecimal(id);
 }
+
+std::string Keys::door(std::string_view name) const { return lines(name, true); }
 
 std::string Keys::register_of(std::string_view name) const {
   return prefix_ + "/" + std::string(register_folder) + encode(name);
@@ -93,6 +98,15 @@ std::string Keys::end_of(std::string_view prefix) {
   if (end.empty()) return std::string(1, '\0');  // all keys
   end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
   return end;
+}
+
+std::string Keys::end_of_exclusive(std::string_view line) { return std::string(line) + shared_mark; }
+
+std::string Keys::client_in(std::string_view line, std::string_view key) {
+  std::string_view id = key.substr(line.size());
+  if (id.starts_with(shared_mark)) id.remove_prefix(1);
+  const bool is_ours = id.size() == id_length;  // others have the number of a lease there
+  return std::string(is_ours ? key.substr(0, key.size() - id_length / 2) : key);
 }
 
 }  // namespace holdfast::etcd

@@ -14,17 +14,21 @@ namespace holdfast::etcd {
 /// | key                             | is                                                                |
 /// |---------------------------------|-------------------------------------------------------------------|
 /// | `<prefix>/<name>/<claim>`       | a claim on a lock: the line that `etcdctl lock <prefix>/<name>` joins, too |
+/// | `<prefix>/<name>/~<claim>`      | one that is shared: apart, so that the exclusive ones can be read without them |
 /// | `<prefix>/~permits/<name>/<claim>` | a claim on a semaphore                                         |
+/// | `<prefix>/~permits/<name>`      | a semaphore's door: see rooms.hpp |
 /// | `<prefix>/~register/<name>`     | a register                                                        |
 ///
-/// In names all but letters, digits and `._-` is %XX, so they contain no slash and begin with no tilde.
+/// In names all but letters, digits and `._-` is %XX, so they contain no slash and begin with no tilde. A claim that
+/// was made shared later keeps its key.
 class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
 
   /// What the keys of a line begin with, up to the last slash.
   std::string line(std::string_view name, bool permits) const;
-  std::string claim(std::string_view name, bool permits, const spi::ClaimId& id) const;
+  std::string claim(std::string_view name, ClaimMode mode, const spi::ClaimId& id) const;
+  std::string door(std::string_view name) const;
   std::string register_of(std::string_view name) const;
   /// Begin and end of all lines of that kind whose names begin so.
   std::pair<std::string, std::string> range_of_lines(std::string_view name_prefix, bool permits) const;
@@ -34,6 +38,10 @@ class Keys {
 
   /// The end of the range of all keys that begin so.
   static std::string end_of(std::string_view prefix);
+  /// The end of the exclusive claims of a lock's line; the shared ones stand behind.
+  static std::string end_of_exclusive(std::string_view line);
+  /// What all keys begin with that the client which made `key` has in that line. The key itself if we do not know.
+  static std::string client_in(std::string_view line, std::string_view key);
 
  private:
   std::string lines(std::string_view name_prefix, bool permits) const;

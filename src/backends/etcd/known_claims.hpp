@@ -13,19 +13,17 @@ namespace holdfast::etcd {
 
 /// A claim of this client that the store is known to have.
 struct KnownClaim {
-  bool permits = false;
+  ClaimMode mode = ClaimMode::exclusive;  ///< as it joined
+  std::uint32_t permits = 1;              ///< how many
   std::string key = {};
   std::int64_t create_revision = 0;
   std::int64_t lease = 0;
-  bool granted = false;  ///< and the core knows it
-  spi::Instant since = {};
+  bool granted = false;     ///< and the core knows it
+  std::uint32_t place = 0;  ///< at most so many stand before it
 
-  // Who tells us of changes.
-  std::uint64_t own_watch = 0;    ///< of the key itself; 0: none
-  std::uint64_t ahead_watch = 0;  ///< of what it waits for
-  std::string ahead = {};         ///< the key, or what the keys begin with
-  std::int64_t ahead_revision = 0;
+  std::uint64_t own_watch = 0;  ///< of the key itself; 0: none
 
+  bool leaving = false;           ///< it is being deleted by us
   bool looking = false;           ///< its line is being read
   bool look_again = false;        ///< something has happened meanwhile
   std::int64_t asked_at = 0;      ///< the revision of a wish that it be released

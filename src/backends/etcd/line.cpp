@@ -4,11 +4,13 @@
 
 namespace holdfast::etcd {
 
+Line::Claim Line::Claim::of(const KeyValue& found) {
+  return {found.key, found.create_revision, found.mod_revision, found.lease, Record::parse(found.value)};
+}
+
 Line::Line(const std::vector<KeyValue>& found) {
   claims_.reserve(found.size());
-  for (const KeyValue& each : found) {
-    claims_.push_back({each.key, each.create_revision, each.mod_revision, each.lease, Record::parse(each.value)});
-  }
+  for (const KeyValue& each : found) claims_.push_back(Claim::of(each));
 }
 
 std::optional<std::size_t> Line::find(std::string_view key) const {
@@ -21,13 +23,17 @@ void Line::remove(std::string_view key) {
   std::erase_if(claims_, [&](const Claim& claim) { return claim.key == key; });
 }
 
-std::uint32_t Line::total(std::size_t count) const { return count == 0 ? 0 : claims_[count - 1].record.mode.limit; }
+std::uint64_t Line::claimed() const {
+  std::uint64_t sum = 0;
+  for (const Claim& claim : claims_) sum += claim.record.mode.permits;
+  return sum;
+}
 
 spi::Turn Line::turn_of(std::size_t place) const {
   std::vector<spi::LineEntry> entries;
   entries.reserve(claims_.size());
   for (const Claim& claim : claims_) entries.push_back({claim.record.mode, claim.record.keeps});
-  return spi::turn_of(entries, place, total());
+  return spi::turn_of(entries, place, claims_[place].record.mode.limit);
 }
 
 }  // namespace holdfast::etcd

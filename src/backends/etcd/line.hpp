@@ -21,8 +21,11 @@ class Line {
     std::int64_t mod_revision = 0;
     std::int64_t lease = 0;
     Record record;
+
+    static Claim of(const KeyValue& found);
   };
 
+  Line() = default;
   /// `found`: by a range, so they are in order.
   explicit Line(const std::vector<KeyValue>& found);
 
@@ -37,10 +40,12 @@ class Line {
   /// As if it had come.
   void append(Claim claim) { claims_.push_back(std::move(claim)); }
 
-  /// How many permits there are: what the newest claim says, because all who come must agree, and a change is written
-  /// into all of them. Of the first `count` claims.
-  std::uint32_t total(std::size_t count) const;
-  std::uint32_t total() const { return total(claims_.size()); }
+  /// How many permits there are: what the oldest claim says. All who come must agree, and a change is written into all
+  /// of them; a claim that does not agree stands there for a moment only. 0: nobody says it.
+  std::uint32_t total() const { return claims_.empty() ? 0 : claims_.front().record.mode.limit; }
+
+  /// How many of them are claimed, by holders and waiters.
+  std::uint64_t claimed() const;
 
   spi::Turn turn_of(std::size_t place) const;
   bool is_granted(std::size_t place) const { return turn_of(place).kind == spi::Turn::Kind::granted; }

@@ -165,11 +165,20 @@ void Link::transmit(std::uint64_t number, Call& call) {
   }
 }
 
+/// One outcome for each operation.
+bool Link::makes_sense(const Request& request, const Reply& reply) {
+  const auto* const asked = std::get_if<Transaction>(&request);
+  const auto* const told = std::get_if<TransactionReply>(&reply);
+  if (asked == nullptr || told == nullptr) return true;
+  return told->outcomes.size() == (told->succeeded ? asked->then : asked->otherwise).size();
+}
+
 void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
   auto node = calls_.extract(number);
   if (node.empty()) return;
   Call call = std::move(node.mapped());
   if (status.ok()) heard_ = loop_.now();
+  if (status.ok() && !makes_sense(call.request, reply)) return call.done(not_understood(address_));
   if (status.ok() || closed_) return call.done(std::move(reply));
   if (is_trouble_of_one_server(status) && call.connection == connection_) move_on();
   if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));

@@ -40,6 +40,7 @@ class Link final : WireEvents {
   void listen(StreamListener& listener) { listeners_.push_back(&listener); }
 
   using Instant = spi::Instant;
+  /// The reply has an outcome for each operation of the branch that was taken.
   void transact(Transaction transaction, Instant deadline, spi::Done<TransactionReply> done);
   void grant_lease(std::int64_t seconds, Instant deadline, spi::Done<LeaseReply> done);
   void revoke_lease(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
@@ -93,6 +94,7 @@ class Link final : WireEvents {
   void log_in(Instant deadline);
   void logged_in(spi::Result<Reply> result);
   void answered(std::uint64_t number, const CallStatus& status, Reply reply);
+  static bool makes_sense(const Request& request, const Reply& reply);
   static Effect effect_of(const Request& request);
   static bool is_read_only(const Transaction& transaction);
   void fail_soon(Call call, spi::Failure failure);

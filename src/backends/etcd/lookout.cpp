@@ -28,6 +28,7 @@ Lookout::Lookout(const spi::BackendContext& context, Link& link, Watches& watche
       watches_(watches),
       leases_(leases),
       keys_(keys),
+      ahead_(context.loop, watches, [this](const ClaimKey& claim) { look(claim); }),
       timer_(context.loop, [this] { watch_lasting_claims(); }) {}
 
 const KnownClaim* Lookout::find(const ClaimKey& claim) const {
@@ -35,25 +36,38 @@ const KnownClaim* Lookout::find(const ClaimKey& claim) const {
   return found == claims_.end() ? nullptr : &found->second;
 }
 
+Sight Lookout::sight_of(const ClaimKey& claim, const KnownClaim& known) const {
+  return {.line = keys_.line(claim.name.text(), known.mode == ClaimMode::permits),
+          .key = known.key,
+          .mode = known.mode,
+          .create_revision = known.create_revision,
+          .granted = known.granted,
+          .place = known.place};
+}
+
 // --- what the core is told when it asks -----------------------------------------------------------------------------
 
-ClaimAnswer Lookout::found(const ClaimKey& claim, const Line& line, std::size_t place, bool permits, Instant armed) {
-  note(claim, line, place, permits);
+ClaimAnswer Lookout::found(const ClaimKey& claim, Standing standing, ClaimMode mode, Instant armed) {
+  // Another read may have been quicker. Whoever is granted stays so until it goes.
+  const KnownClaim* const before = find(claim);
+  const bool same = before != nullptr && before->create_revision == standing.claim.create_revision;
+  standing.granted = standing.granted || (same && before->granted);
+  note(claim, standing, mode);
   KnownClaim& known = claims_.at(claim);
-  ClaimAnswer answer = describe(known, line, place);
+  ClaimAnswer answer = describe(known, standing);
   answer.armed_at = armed;
-  known.granted = answer.standing == ClaimAnswer::Standing::granted;
+  known.granted = standing.granted;
   known.told_of_wish = known.told_of_wish || answer.asked_to_release.has_value();
   return answer;
 }
 
-ClaimAnswer Lookout::describe(KnownClaim& known, const Line& line, std::size_t place) {
-  const Line::Claim& claim = line[place];
+ClaimAnswer Lookout::describe(KnownClaim& known, const Standing& standing) {
+  const Line::Claim& claim = standing.claim;
   ClaimAnswer answer;
   answer.number = static_cast<std::uint64_t>(claim.create_revision);
   const LeasePtr lease = leases_.find(claim.lease);
   answer.lease = lease ? lease->length : claim.record.lease;
-  if (line.is_granted(place)) {
+  if (standing.granted) {
     answer.standing = ClaimAnswer::Standing::granted;
     if (const auto& asked = claim.record.asked_to_release) {
       // Clocks differ, so its time runs from when we first saw it.
@@ -63,13 +77,13 @@ ClaimAnswer Lookout::describe(KnownClaim& known, const Line& line, std::size_t p
     return answer;
   }
   answer.standing = ClaimAnswer::Standing::waiting;
-  answer.place = static_cast<std::uint32_t>(place);
-  answer.check_after = line[0].record.lease;  // the server tells when it ends; this is for when it does not
+  answer.place = standing.place;
+  answer.check_after = standing.check_after;  // the server tells when it ends; this is for when it does not
   return answer;
 }
 
-void Lookout::note(const ClaimKey& claim, const Line& line, std::size_t place, bool permits) {
-  const Line::Claim& now = line[place];
+void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mode) {
+  const Line::Claim& now = standing.claim;
   auto at = claims_.find(claim);
   if (at != claims_.end() && at->second.create_revision != now.create_revision) {
     forget(claim);  // a second life
@@ -78,14 +92,16 @@ void Lookout::note(const ClaimKey& claim, const Line& line, std::size_t place, b
   if (at == claims_.end()) {
     at = claims_.try_emplace(claim).first;
     KnownClaim& fresh = at->second;
-    fresh.permits = permits;
+    fresh.mode = mode;
+    fresh.permits = now.record.mode.permits;
     fresh.key = now.key;
     fresh.create_revision = now.create_revision;
-    fresh.since = loop_.now();
-    to_watch_.emplace_back(fresh.since + lasting, claim);
+    if (mode == ClaimMode::permits) rooms_.has_come(claim.name);
+    to_watch_.emplace_back(loop_.now() + lasting, claim);
     if (!timer_.armed()) timer_.set(to_watch_.front().first);
   }
   KnownClaim& known = at->second;
+  known.place = standing.place;
   if (known.lease != now.lease) {
     const std::int64_t before = std::exchange(known.lease, now.lease);
     leases_.is_used(now.lease);
@@ -96,37 +112,34 @@ void Lookout::note(const ClaimKey& claim, const Line& line, std::size_t place, b
     known.asked_since = loop_.now();
     known.told_of_wish = false;
   }
-  const Turn turn = line.turn_of(place);
-  turn.kind == Turn::Kind::granted ? stop_waiting(known) : wait_for(claim, known, line, turn);
+  standing.granted ? ahead_.stop(claim) : wait_for(claim, known, standing);
+}
+
+void Lookout::ignore(const ClaimKey& claim) {
+  const auto found = claims_.find(claim);
+  if (found == claims_.end()) return;
+  KnownClaim& known = found->second;
+  known.leaving = true;
+  ahead_.stop(claim);
+  if (known.own_watch != 0) watches_.unwatch(std::exchange(known.own_watch, 0));
 }
 
 void Lookout::forget(const ClaimKey& claim) {
-  auto node = claims_.extract(claim);
+  ignore(claim);
+  const auto node = claims_.extract(claim);
   if (node.empty()) return;
-  KnownClaim& known = node.mapped();
-  stop_waiting(known);
-  if (known.own_watch != 0) watches_.unwatch(known.own_watch);
+  const KnownClaim& known = node.mapped();
   if (known.lease != 0) leases_.is_unused(known.lease);
+  if (known.mode == ClaimMode::permits) rooms_.has_gone(claim.name);
 }
 
 // --- watching -------------------------------------------------------------------------------------------------------
 
-void Lookout::wait_for(const ClaimKey& claim, KnownClaim& known, const Line& line, Turn turn) {
-  const bool one = turn.kind == Turn::Kind::behind_one;
-  std::string ahead = one ? line[turn.ahead].key : keys_.line(claim.name.text(), known.permits);
-  const std::int64_t revision = one ? line[turn.ahead].create_revision : 0;
-  // A key may be used again by others: only its revision says whether it is the same claim.
-  if (known.ahead_watch != 0 && known.ahead == ahead && known.ahead_revision == revision) return;
-  stop_waiting(known);
-  std::string range_end = one ? std::string() : Keys::end_of(ahead);
-  known.ahead = ahead;
-  known.ahead_revision = revision;
-  known.ahead_watch =
-      watches_.watch(std::move(ahead), std::move(range_end), [this, claim](Watches::What) { look(claim); });
-}
-
-void Lookout::stop_waiting(KnownClaim& known) {
-  if (known.ahead_watch != 0) watches_.unwatch(std::exchange(known.ahead_watch, 0));
+void Lookout::wait_for(const ClaimKey& claim, const KnownClaim& known, const Standing& standing) {
+  const AheadWatches::Wanted wanted = {.line = keys_.line(claim.name.text(), known.mode == ClaimMode::permits),
+                                       .key = standing.ahead ? standing.ahead->key : std::string(),
+                                       .seen = standing.revision};
+  if (ahead_.wait(claim, wanted)) look(claim);
 }
 
 void Lookout::watch_lasting_claims() {
@@ -135,8 +148,9 @@ void Lookout::watch_lasting_claims() {
     const ClaimKey claim = std::move(to_watch_.front().second);
     to_watch_.pop_front();
     const auto found = claims_.find(claim);
-    if (found == claims_.end() || found->second.own_watch != 0) continue;
-    found->second.own_watch = watches_.watch(found->second.key, {}, [this, claim](Watches::What) { look(claim); });
+    if (found == claims_.end() || found->second.leaving || found->second.own_watch != 0) continue;
+    found->second.own_watch =
+        watches_.watch(found->second.key, {}, [this, claim](Watches::What, const WatchReply&) { look(claim); });
   }
   if (!to_watch_.empty()) timer_.set(to_watch_.front().first);
 }
@@ -145,7 +159,7 @@ void Lookout::watch_lasting_claims() {
 
 void Lookout::look(const ClaimKey& claim) {
   const auto found = claims_.find(claim);
-  if (found == claims_.end()) return;
+  if (found == claims_.end() || found->second.leaving) return;
   if (std::exchange(found->second.looking, true)) {
     found->second.look_again = true;
     return;
@@ -159,20 +173,19 @@ Operation<Nothing> Lookout::looking(ClaimKey claim) {
     if (at == claims_.end()) co_return Nothing{};
     at->second.look_again = false;
     const std::int64_t life = at->second.create_revision;
-    const std::string prefix = keys_.line(claim.name.text(), at->second.permits);
+    const Sight sight = sight_of(claim, at->second);
     Transaction read;
-    read.then.emplace_back(Range{.key = prefix, .range_end = Keys::end_of(prefix)});
+    sight.add_to(read.then);
     auto reply = co_await spi::answer_of<TransactionReply>([&](Done<TransactionReply> done) {
       link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
     });
     at = claims_.find(claim);
-    if (at == claims_.end() || at->second.create_revision != life) co_return Nothing{};
-    if (!reply.ok() || reply.value().outcomes.size() != 1) {  // the core asks from time to time in any case
+    if (at == claims_.end() || at->second.create_revision != life || at->second.leaving) co_return Nothing{};
+    if (!reply.ok()) {  // the core asks from time to time in any case
       at->second.looking = false;
       co_return Nothing{};
     }
-    const Line line(reply.value().outcomes[0].found);
-    looked(claim, line);
+    looked(claim, sight.in(reply.value().outcomes, reply.value().revision));
     at = claims_.find(claim);
     if (at == claims_.end() || at->second.create_revision != life) co_return Nothing{};
     if (!at->second.look_again) {
@@ -182,16 +195,16 @@ Operation<Nothing> Lookout::looking(ClaimKey claim) {
   }
 }
 
-void Lookout::looked(const ClaimKey& claim, const Line& line) {
+void Lookout::looked(const ClaimKey& claim, const std::optional<Standing>& standing) {
   const KnownClaim& before = claims_.at(claim);
-  const auto place = line.find(before.key);
-  if (!place || line[*place].create_revision != before.create_revision) {
+  if (!standing || standing->claim.create_revision != before.create_revision) {
     forget(claim);
     return events_.check(claim.name, claim.id);
   }
-  note(claim, line, *place, before.permits);
+  if (before.granted && !standing->granted) return;
+  note(claim, *standing, before.mode);
   KnownClaim& known = claims_.at(claim);
-  const ClaimAnswer answer = describe(known, line, *place);
+  const ClaimAnswer answer = describe(known, *standing);
   if (answer.standing != ClaimAnswer::Standing::granted) return;
   if (!std::exchange(known.granted, true)) return events_.granted(claim.name, claim.id, answer);
   if (answer.asked_to_release && !std::exchange(known.told_of_wish, true)) events_.check(claim.name, claim.id);
@@ -199,6 +212,7 @@ void Lookout::looked(const ClaimKey& claim, const Line& line) {
 
 void Lookout::close() {
   timer_.cancel();
+  ahead_.close();
   to_watch_.clear();
   for (auto& [claim, known] : claims_) known.looking = true;  // nothing is looked at any more
 }

@@ -43,7 +43,6 @@ Operation<Versioned> EtcdRegisters::reading(LockName name) {
     link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
   });
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
   co_return versioned_from(reply.value().outcomes[0].found);
 }
 
@@ -71,7 +70,6 @@ Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName&
   auto reply = co_await spi::answer_of<TransactionReply>(
       [&](Done<TransactionReply> done) { link_.transact(std::move(write), deadline, std::move(done)); });
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
   WriteAnswer answer;
   answer.written = reply.value().succeeded;
   answer.now =
@@ -93,7 +91,6 @@ Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount
   auto reply = co_await spi::answer_of<TransactionReply>(
       [&](Done<TransactionReply> done) { link_.transact(std::move(read), deadline, std::move(done)); });
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().outcomes.size() != 1) co_return not_understood(link_.address());
   Versioned now = versioned_from(reply.value().outcomes[0].found);
   for (;;) {
     auto sum = spi::sum_of(now, amount);
@@ -118,7 +115,7 @@ void EtcdRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done)
   watched.unsure.insert(seen);
   if (!is_new) return;
   watched.watch = watches_of_keys_.watch(keys_.register_of(name.text()), {},
-                                         [this, name](Watches::What what) { happened(name, what); });
+                                         [this, name](Watches::What what, const WatchReply&) { happened(name, what); });
 }
 
 void EtcdRegisters::happened(const LockName& name, Watches::What what) {

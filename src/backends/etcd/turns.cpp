@@ -4,10 +4,13 @@
 
 namespace holdfast::etcd {
 
-Turns::Ticket Turns::join(const std::string& name) {
+Turns::Ticket Turns::enter(const std::string& name, std::optional<spi::ClaimId> releases,
+                           std::optional<spi::ClaimId> replaces) {
   auto place = std::make_shared<Place>();
   auto& line = lines_[name];
-  place->has_turn = line.empty();
+  place->releases = releases;
+  place->has_turn = std::ranges::all_of(
+      line, [&](const auto& ahead) { return replaces && ahead->releases == replaces && ahead->has_turn; });
   line.push_back(place);
   return {*this, name, place};
 }

@@ -4,9 +4,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::etcd {
@@ -14,10 +16,14 @@ namespace holdfast::etcd {
 /// Calls may overtake each other on their way, so requests about one name wait for each other: one has its turn at a
 /// time, in the order in which they came. A request about several names joins all their lines at once, so nobody waits
 /// in a circle.
+///
+/// One thing need not wait: a claim that replaces another for the release of that other. It deletes it, too, so both
+/// may arrive in any order.
 class Turns {
   struct Place {
     std::coroutine_handle<> waiting = {};  ///< whoever waits for the turn
     bool has_turn = false;
+    std::optional<spi::ClaimId> releases = {};
   };
 
  public:
@@ -44,12 +50,15 @@ class Turns {
     std::string name_;
     std::shared_ptr<Place> place_;
   };
-  Ticket join(const std::string& name);
+  Ticket join(const std::string& name) { return enter(name, {}, {}); }
+  Ticket join_to_release(const std::string& name, spi::ClaimId claim) { return enter(name, claim, {}); }
+  Ticket join_to_replace(const std::string& name, spi::ClaimId claim) { return enter(name, {}, claim); }
 
   /// Everybody who waits goes on at once, and nobody waits any more.
   void close();
 
  private:
+  Ticket enter(const std::string& name, std::optional<spi::ClaimId> releases, std::optional<spi::ClaimId> replaces);
   void leave(const std::string& name, const std::shared_ptr<Place>& place);
   void start_next();
 

@@ -74,9 +74,9 @@ void Watches::watched(std::uint64_t stream, WatchReply reply) {
   bool changed = false;
   for (const WatchReply::Event& event : reply.events) (event.deleted ? deleted : changed) = true;
   if (deleted) {
-    tell(number, What::deleted);
+    tell(number, What::deleted, reply);
   } else if (changed) {
-    tell(number, What::changed);
+    tell(number, What::changed, reply);
   }
 }
 
@@ -91,14 +91,14 @@ void Watches::began(const WatchReply& reply) {
   }
   found->second.id = reply.watch;
   by_id_[reply.watch] = number;
-  tell(number, What::begun);
+  tell(number, What::begun, reply);
 }
 
-void Watches::tell(std::uint64_t number, What what) {
+void Watches::tell(std::uint64_t number, What what, const WatchReply& reply) {
   const auto found = watches_.find(number);
   if (found == watches_.end()) return;
   OnEvent on_event = std::move(found->second.on_event);  // it may unwatch itself
-  on_event(what);
+  on_event(what, reply);
   if (const auto still = watches_.find(number); still != watches_.end()) still->second.on_event = std::move(on_event);
 }
 

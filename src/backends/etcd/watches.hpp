@@ -21,7 +21,8 @@ class Watches final : StreamListener {
     changed,  ///< a key was written
     deleted,
   };
-  using OnEvent = spi::Callback<void(What)>;
+  /// With what the server said: the revision from which on it tells, or the events.
+  using OnEvent = spi::Callback<void(What, const WatchReply&)>;
 
   /// REQUIRES: both outlive it.
   Watches(spi::Loop& loop, Link& link);
@@ -47,7 +48,7 @@ class Watches final : StreamListener {
 
   void ask_for(std::uint64_t number, const Watch& watch);
   void began(const WatchReply& reply);
-  void tell(std::uint64_t number, What what);
+  void tell(std::uint64_t number, What what, const WatchReply& reply);
   void open();
   void abandon_stream();
   void open_later();

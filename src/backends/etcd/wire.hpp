@@ -27,8 +27,11 @@ struct KeyValue {
 struct Range {
   std::string key;
   std::string range_end = {};
-  std::int64_t limit = 0;  ///< 0: all of them
+  std::int64_t limit = 0;              ///< 0: all of them
+  std::int64_t not_created_after = 0;  ///< a revision; 0: whenever
+  bool newest_first = false;
   bool keys_only = false;
+  bool count_only = false;
 };
 struct Put {
   std::string key;
@@ -62,7 +65,7 @@ struct Transaction {
 /// Of one operation.
 struct Outcome {
   std::vector<KeyValue> found = {};  ///< by a range
-  std::int64_t count = 0;            ///< of the range, whatever its limit; or of deleted keys
+  std::int64_t count = 0;            ///< of all keys of the range, whatever its limits; or of deleted keys
 };
 
 struct TransactionReply {
@@ -85,9 +88,12 @@ struct TokenReply {
 struct WatchReply {
   struct Event {
     std::string key = {};
+    std::int64_t revision = 0;
+    bool created = false;
     bool deleted = false;
   };
-  std::int64_t watch = 0;  ///< the server's number of the watch
+  std::int64_t watch = 0;     ///< the server's number of the watch
+  std::int64_t revision = 0;  ///< created: what happens after that is told
   bool created = false;
   bool canceled = false;
   std::vector<Event> events = {};
@@ -153,6 +159,6 @@ class Wire {
 
 /// What the module exports, under a name that says what it expects of this header.
 using MakeWire = Wire* (*)(WireEvents& events);
-constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_1";
+constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_2";
 
 }  // namespace holdfast::etcd

@@ -45,6 +45,8 @@ grpc::ChannelArguments channel_arguments() {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // whoever calls knows what may be repeated
   arguments.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, largest_message);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE,
+                   0);  // small messages: pings that measure the bandwidth cost more than they tell
   return arguments;
 }
 
@@ -247,7 +249,7 @@ void GrpcWire::unwatch(std::uint64_t stream, std::int64_t watch) {
 
 }  // namespace holdfast::etcd::wire
 
-extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_1(
+extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_2(
     holdfast::etcd::WireEvents& events) {
   return new holdfast::etcd::wire::GrpcWire(events);
 }

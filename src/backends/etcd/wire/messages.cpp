@@ -7,6 +7,7 @@ namespace {
 
 // etcd's numbers.
 constexpr int ascending = 1;
+constexpr int descending = 2;
 constexpr int by_create_revision = 2;
 constexpr int equal = 0;
 constexpr int less = 2;
@@ -17,9 +18,12 @@ void add(const Range& range, api::RequestOp& operation) {
   request.set_key(range.key);
   request.set_limit(range.limit);
   request.set_keys_only(range.keys_only);
+  request.set_count_only(range.count_only);
+  request.set_max_create_revision(range.not_created_after);
   if (range.range_end.empty()) return;
   request.set_range_end(range.range_end);
-  request.set_sort_order(ascending);
+  if (range.count_only) return;
+  request.set_sort_order(range.newest_first ? descending : ascending);
   request.set_sort_target(by_create_revision);
 }
 
@@ -96,11 +100,16 @@ TransactionReply plain_of(api::TxnResponse& response) {
 WatchReply plain_of(api::WatchResponse& response) {
   WatchReply reply;
   reply.watch = response.watch_id();
+  reply.revision = response.header().revision();
   reply.created = response.created();
   reply.canceled = response.canceled();
   reply.events.reserve(static_cast<std::size_t>(response.events_size()));
   for (api::WatchEvent& event : *response.mutable_events()) {
-    reply.events.push_back({std::move(*event.mutable_kv()->mutable_key()), event.type() == deletion});
+    api::StoredKey& stored = *event.mutable_kv();
+    reply.events.push_back({.key = std::move(*stored.mutable_key()),
+                            .revision = stored.mod_revision(),
+                            .created = event.type() != deletion && stored.version() == 1,
+                            .deleted = event.type() == deletion});
   }
   return reply;
 }

@@ -1,0 +1,92 @@
+#include "backends/etcd/sight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/etcd/keys.hpp"
+
+namespace holdfast::etcd {
+namespace {
+
+/// So many of those ahead are counted. (The server would count without sending them, but only the whole line.)
+constexpr std::int64_t most_counted = 16;
+
+constexpr std::size_t operations_of_waiting = 3;
+
+}  // namespace
+
+Range whole(const std::string& line) { return {.key = line, .range_end = Keys::end_of(line)}; }
+
+Range rivals(const std::string& line, ClaimMode mode, std::int64_t limit) {
+  Range range = whole(line);
+  if (mode == ClaimMode::shared) range.range_end = Keys::end_of_exclusive(line);
+  range.limit = limit;
+  range.newest_first = true;
+  return range;
+}
+
+Standing behind(Line rivals, Line::Claim claim) {
+  Standing standing;
+  standing.claim = claim;
+  rivals.append(std::move(claim));
+  const spi::Turn turn = rivals.turn_of(rivals.size() - 1);
+  standing.granted = turn.kind == spi::Turn::Kind::granted;
+  if (standing.granted) return standing;
+  standing.place = static_cast<std::uint32_t>(rivals.size() - 1);
+  const bool one = turn.kind == spi::Turn::Kind::behind_one;
+  if (one) standing.ahead = rivals[turn.ahead];
+  standing.check_after = rivals[one ? turn.ahead : 0].record.lease;
+  return standing;
+}
+
+std::size_t Sight::size() const { return granted || mode == ClaimMode::permits ? 1 : operations_of_waiting; }
+
+void Sight::add_to(std::vector<KeyOperation>& operations) const {
+  if (granted) {
+    operations.emplace_back(Range{.key = key});
+    return;
+  }
+  if (mode == ClaimMode::permits) {
+    operations.emplace_back(whole(line));
+    return;
+  }
+  operations.emplace_back(Range{.key = key});
+  Range nearest = rivals(line, mode, 1);
+  Range ahead = rivals(line, ClaimMode::exclusive, most_counted);
+  nearest.not_created_after = ahead.not_created_after = create_revision - 1;
+  ahead.keys_only = true;
+  operations.emplace_back(std::move(nearest));
+  operations.emplace_back(std::move(ahead));
+}
+
+std::optional<Standing> Sight::in(std::span<const Outcome> outcomes, std::int64_t revision) const {
+  if (mode == ClaimMode::permits && !granted) return in_whole_line(outcomes[0], revision);
+  if (outcomes[0].found.empty()) return std::nullopt;
+  Standing standing;
+  standing.claim = Line::Claim::of(outcomes[0].found.front());
+  if (granted) {
+    standing.granted = true;
+  } else {
+    standing = behind(Line(outcomes[1].found), std::move(standing.claim));
+    const auto counted = static_cast<std::uint32_t>(outcomes[2].found.size());
+    const bool all = counted < most_counted;
+    if (!standing.granted) standing.place = all ? counted : std::max(counted, place);
+  }
+  standing.revision = revision;
+  return standing;
+}
+
+std::optional<Standing> Sight::in_whole_line(const Outcome& outcome, std::int64_t revision) const {
+  const Line claims(outcome.found);
+  const auto at = claims.find(key);
+  if (!at) return std::nullopt;
+  Standing standing;
+  standing.claim = claims[*at];
+  standing.granted = claims.is_granted(*at);
+  standing.place = static_cast<std::uint32_t>(*at);
+  standing.check_after = claims[0].record.lease;
+  standing.revision = revision;
+  return standing;
+}
+
+}  // namespace holdfast::etcd

@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/etcd/address.hpp"
+#include "holdfast/error.hpp"
+#include "spi/url.hpp"
+
+namespace holdfast::etcd {
+namespace {
+
+Address address_in(const std::string& url) { return Address::parse(spi::Url::parse(url)); }
+
+TEST(EtcdAddress, HasDefaults) {
+  const Address address = address_in("etcd://host");
+  EXPECT_EQ(address.servers, std::vector<std::string>{"host:2379"});
+  EXPECT_FALSE(address.uses_tls);
+  EXPECT_TRUE(address.user.empty());
+  EXPECT_EQ(address.prefix, "holdfast");
+}
+
+TEST(EtcdAddress, NamesAllServers) {
+  const std::vector<std::string> expected = {"a:2379", "b:1", "[::1]:2379", "[::2]:3"};
+  EXPECT_EQ(address_in("etcd://a,b:1,[::1],[::2]:3").servers, expected);
+}
+
+TEST(EtcdAddress, HasAUserAndAPassword) {
+  const Address address = address_in("etcds://us%40er:pass%2Fword@host?prefix=fleet&ca=/a&cert=/c&key=/k");
+  EXPECT_TRUE(address.uses_tls);
+  EXPECT_EQ(address.user, "us@er");
+  EXPECT_EQ(address.password, "pass/word");
+  EXPECT_EQ(address.prefix, "fleet");
+  EXPECT_EQ(address.tls.authorities_file, "/a");
+  EXPECT_EQ(address.tls.certificate_file, "/c");
+  EXPECT_EQ(address.tls.key_file, "/k");
+  EXPECT_EQ(address.shown().find("pass"), std::string::npos);
+  EXPECT_NE(address.shown().find("host:2379"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace holdfast::etcd

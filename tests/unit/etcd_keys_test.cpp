@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "backends/etcd/keys.hpp"
+
+namespace holdfast::etcd {
+namespace {
+
+constexpr spi::ClaimId id = {.high = 0x0123456789abcdef, .low = 0xfedcba9876543210};
+const Keys keys("prefix");
+
+TEST(EtcdKeys, AreWhatOtherClientsExpectOfALock) {
+  EXPECT_EQ(keys.line("name", false), "prefix/name/");
+  EXPECT_EQ(keys.claim("name", ClaimMode::exclusive, id), "prefix/name/0123456789abcdeffedcba9876543210");
+}
+
+TEST(EtcdKeys, KeepThingsOfOneNameApart) {
+  EXPECT_EQ(keys.claim("name", ClaimMode::shared, id), "prefix/name/~0123456789abcdeffedcba9876543210");
+  EXPECT_EQ(keys.claim("name", ClaimMode::permits, id), "prefix/~permits/name/0123456789abcdeffedcba9876543210");
+  EXPECT_EQ(keys.door("name"), "prefix/~permits/name");
+  EXPECT_EQ(keys.register_of("name"), "prefix/~register/name");
+}
+
+TEST(EtcdKeys, OfExclusiveClaimsAreARangeWithoutTheSharedOnes) {
+  const std::string line = keys.line("name", false);
+  const std::string end = Keys::end_of_exclusive(line);
+  EXPECT_LT(keys.claim("name", ClaimMode::exclusive, {.high = ~0ULL, .low = ~0ULL}), end);
+  EXPECT_LT(line + "7ffffffffffffffff", end) << "of others";
+  EXPECT_GE(keys.claim("name", ClaimMode::shared, {}), end);
+  EXPECT_LT(keys.claim("name", ClaimMode::shared, id), Keys::end_of(line)) << "it is in the whole line";
+}
+
+TEST(EtcdKeys, TakeNamesApartAgain) {
+  for (const std::string& name : {std::string("name"), std::string("a/b"), std::string("~tilde"), std::string("%41"),
+                                  std::string("with \0 zero", 11), std::string("\xff\xfe")}) {
+    for (const ClaimMode mode : {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits}) {
+      EXPECT_EQ(keys.name_in(keys.claim(name, mode, id), mode == ClaimMode::permits), name);
+    }
+  }
+}
+
+TEST(EtcdKeys, TakeADoorForNoClaim) { EXPECT_FALSE(keys.name_in(keys.door("name"), true)); }
+
+TEST(EtcdKeys, OfNamesThatBeginAlikeDoNotMix) {
+  EXPECT_NE(keys.line("a", false), keys.line("a/b", false).substr(0, keys.line("a", false).size()));
+  const auto [begin, end] = keys.range_of_lines("a", false);
+  EXPECT_LE(begin, keys.claim("a/b", ClaimMode::exclusive, id));
+  EXPECT_LT(keys.claim("a/b", ClaimMode::exclusive, id), end);
+  EXPECT_GE(keys.claim("b", ClaimMode::exclusive, id), end);
+}
+
+TEST(EtcdKeys, OfAllLocksAreARangeWithoutSemaphoresAndRegisters) {
+  const auto [begin, end] = keys.range_of_lines("", false);
+  EXPECT_LT(keys.claim("zz", ClaimMode::shared, id), end);
+  EXPECT_GE(keys.claim("a", ClaimMode::permits, id), end);
+  EXPECT_GE(keys.register_of("a"), end);
+}
+
+TEST(EtcdKeys, EndAfterEverythingThatBeginsSo) {
+  EXPECT_EQ(Keys::end_of("a/"), "a0");
+  EXPECT_EQ(Keys::end_of("a\xff"), "b");
+  EXPECT_EQ(Keys::end_of("\xff\xff"), std::string(1, '\0')) << "which etcd takes for the end of all keys";
+}
+
+TEST(EtcdKeys, TellTheClaimsOfOneClientFromOthers) {
+  const std::string line = keys.line("name", false);
+  const std::string mine = Keys::client_in(line, keys.claim("name", ClaimMode::exclusive, id));
+  EXPECT_EQ(mine, "prefix/name/0123456789abcdef");
+  EXPECT_EQ(Keys::client_in(line, keys.claim("name", ClaimMode::shared, id)), "prefix/name/~0123456789abcdef");
+  EXPECT_EQ(Keys::client_in(line, line + "694d71a0c6f5bd0a"), line + "694d71a0c6f5bd0a") << "of a Go program";
+}
+
+TEST(EtcdNames, AreEncodedAndDecoded) {
+  EXPECT_EQ(encode("a/b c~"), "a%2Fb%20c%7E");
+  EXPECT_EQ(decode("a%2Fb%20c%7E"), "a/b c~");
+  for (const std::string wrong : {"a b", "%", "%4", "%4g", "a/b", "%2f"}) EXPECT_FALSE(decode(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace holdfast::etcd
