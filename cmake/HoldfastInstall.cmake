@@ -9,10 +9,9 @@ install(TARGETS holdfast EXPORT holdfast-targets
   ARCHIVE COMPONENT development
   FILE_SET HEADERS COMPONENT development
   FILE_SET asio_headers COMPONENT development)
-# What backends load when they are used.
-get_property(modules GLOBAL PROPERTY HOLDFAST_MODULES)
-if(modules)
-  install(TARGETS ${modules} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT runtime)
+# What the library loads when the first etcd URL is used.
+if(TARGET holdfast_etcd)
+  install(TARGETS holdfast_etcd LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT etcd)
 endif()
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_dir}" COMPONENT development)
 

@@ -1,10 +1,11 @@
 # Debian packages by CPack: the tool, the shared library, and what is needed to build with it. script/package makes them.
 #
-# | package         | install component | holds                                          |
-# |-----------------|-------------------|------------------------------------------------|
-# | holdfast        | tool              | the tool, its manual page and completions      |
-# | libholdfast0    | runtime           | the shared library and the modules that it loads |
-# | libholdfast-dev | development       | headers, the library's link, CMake, pkg-config |
+# | package          | install component | holds                                              |
+# |------------------|-------------------|----------------------------------------------------|
+# | holdfast         | tool              | the tool, its manual page and completions          |
+# | libholdfast0     | runtime           | the shared library                                 |
+# | libholdfast-etcd | etcd              | what it loads for etcd, because that needs gRPC    |
+# | libholdfast-dev  | development       | headers, the library's link, CMake, pkg-config     |
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME holdfast)
 set(CPACK_PACKAGE_VENDOR "The Holdfast authors")
@@ -18,6 +19,10 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 
 # Only these: what else has an install rule (a test framework that was found in the source tree) stays out.
 set(CPACK_COMPONENTS_ALL tool runtime development)
+get_property(backends GLOBAL PROPERTY HOLDFAST_BACKENDS)
+if("etcd" IN_LIST backends)
+  list(APPEND CPACK_COMPONENTS_ALL etcd)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
@@ -39,6 +44,13 @@ Mutexes, read-write locks, semaphores and elections that are leases in a
 store which several processes use. This is the library that programs need
 to run.")
 
+set(CPACK_DEBIAN_ETCD_PACKAGE_NAME libholdfast-etcd)
+set(CPACK_DEBIAN_ETCD_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_ETCD_DESCRIPTION "mutual exclusion across processes - module for etcd
+Mutexes, read-write locks, semaphores and elections that are leases in a
+store which several processes use. This is what the library and the tool
+need in addition when that store is etcd.")
+
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libholdfast-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "mutual exclusion across processes - development files
@@ -53,6 +65,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${same_library}")
+set(CPACK_DEBIAN_ETCD_PACKAGE_DEPENDS "${same_library}")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS libholdfast-etcd)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_library}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libasio-dev | libboost-dev")
 

@@ -1,8 +1,7 @@
-// The tool on a store with a server: what differs from the embedded one.
+// The tool on Redis: what it does not do on every server.
 
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <string>
 
 #include "cli/tool.hpp"
@@ -12,22 +11,9 @@ namespace holdfast::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 Finished at(const std::string& url, std::vector<std::string> arguments) {
   return run(tool(std::move(arguments)), {.environment = {"HOLDFAST_URL=" + url}});
-}
-
-TEST(ToolOnRedis, LooksAtALockAndBreaksIt) {
-  const RedisServer server;
-  Process holder(tool({"run", "job", "--reason", "nightly", "--", "sleep", "60"}),
-                 {.environment = {"HOLDFAST_URL=" + server.url()}});
-  ASSERT_TRUE(
-      eventually([&] { return at(server.url(), {"show", "job"}).output.find("nightly") != std::string::npos; }));
-  EXPECT_THAT(at(server.url(), {"ls"}).output, HasSubstr("job"));
-  EXPECT_EQ(at(server.url(), {"break", "job", "--yes"}).code, 0);
-  EXPECT_EQ(holder.finish().code, 79);
-  EXPECT_THAT(at(server.url(), {"ls"}).output, Not(HasSubstr("job")));
 }
 
 TEST(ToolOnRedis, ShowsAndBreaksAPlainLockAndListsNone) {

@@ -169,13 +169,13 @@ void race_cancels_against_grants(Client& holder, Client& client, int rounds) {
 TEST_P(MutexConformance, ACancelAtTheMomentOfTheGrantLeaksNothingBetweenClients) {
   Client holder = open();
   Client client = open();
-  race_cancels_against_grants(holder, client, 2000);
+  race_cancels_against_grants(holder, client, rounds(2000));
 }
 
 // M19
 TEST_P(MutexConformance, ACancelAtTheMomentOfTheGrantLeaksNothingInsideAClient) {
   Client client = open();
-  race_cancels_against_grants(client, client, 2000);
+  race_cancels_against_grants(client, client, rounds(2000));
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Capabilities {
   bool lock_delay = true;           ///< names can stay closed after an unclean end
   bool lists = true;                ///< it finds locks by what their names begin with
   bool release_requests = true;     ///< holders can be asked to let go
+  bool quick = true;                ///< a request takes well below a millisecond
   milliseconds longest_ttl = LockOptions::max_ttl;
   milliseconds short_ttl = 300ms;     ///< for leases that are to end during a test: about the shortest the store gives
   milliseconds takeover_slack = 0ms;  ///< how much longer than its ttl a dead client's lock may stay taken
@@ -55,7 +56,7 @@ class Fixture {
  public:
   virtual ~Fixture() = default;
   virtual std::string url() const = 0;
-  /// Null where Capabilities::has_server is false.
+  /// Null where Capabilities::has_server is false, and where others use it, too.
   virtual Server* server() { return nullptr; }
 };
 
@@ -64,6 +65,8 @@ struct FixtureKind {
   std::string name;  ///< letters, digits and underscores: part of the names of the tests
   Capabilities capabilities;
   std::unique_ptr<Fixture> (*make)();
+  /// Where make() gives a part of servers that others use, too: for cases that stop them.
+  std::unique_ptr<Fixture> (*make_with_own_server)() = make;
 };
 
 /// A namespace-scope object of this type, in fixtures/<backend>.cpp, is all it takes to join the suite.
@@ -85,12 +88,16 @@ std::string name_of(const testing::TestParamInfo<const FixtureKind*>& info);
 /// One case against one fresh store.
 class StoreTest : public testing::TestWithParam<const FixtureKind*> {
  protected:
-  StoreTest() : fixture_(GetParam()->make()) {}
+  StoreTest() : StoreTest(GetParam()->make) {}
+  explicit StoreTest(std::unique_ptr<Fixture> (*make)()) : fixture_(make()) {}
 
   const Capabilities& can() const { return GetParam()->capabilities; }
   std::string url() const { return fixture_->url(); }
   Server& server() const { return *fixture_->server(); }
   Client open(ClientOptions options = {}) const { return Client(url(), std::move(options)); }
+
+  /// How often a case does something that takes a request or two, if it can be `many` times where that is quick.
+  int rounds(int many) const { return can().quick ? many : many / 10; }
 
   /// A lease that ends soon when nobody renews it.
   milliseconds short_ttl() const { return can().short_ttl; }
@@ -154,7 +161,10 @@ class ReleaseRequestConformance : public StoreTest {};
 class NoReleaseRequestConformance : public StoreTest {};
 class SharedStoreConformance : public StoreTest {};
 class PrivateStoreConformance : public StoreTest {};
-class ServerConformance : public StoreTest {};
+class ServerConformance : public StoreTest {
+ protected:
+  ServerConformance() : StoreTest(GetParam()->make_with_own_server) {}
+};
 // For stores with two capabilities.
 class FixedLeaseSharedMutexConformance : public StoreTest {};
 class FixedLeaseSemaphoreConformance : public StoreTest {};

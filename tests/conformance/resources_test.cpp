@@ -26,7 +26,7 @@ TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
   }
   const auto descriptors = open_descriptors();
   const auto threads = thread_count();
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < rounds(1000); ++round) {
     Client client = open();
     Mutex mutex(client, "mine");
     mutex.lock();
@@ -43,8 +43,8 @@ TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
 // M57: nor does a lock that was taken often, by hand or by many names.
 TEST_P(ClientConformance, UsesNoMoreThreadsAndDescriptorsTheLongerItRuns) {
   Client client = open();
-  const auto use = [&](int rounds) {
-    for (int round = 0; round < rounds; ++round) {
+  const auto use = [&](int times) {
+    for (int round = 0; round < times; ++round) {
       const Hold hold = Mutex(client, "lock/" + std::to_string(round)).acquire();
       hold.lost_fd();
       EXPECT_FALSE(Mutex(client, "lock/" + std::to_string(round)).try_acquire_for(0s));
@@ -53,9 +53,9 @@ TEST_P(ClientConformance, UsesNoMoreThreadsAndDescriptorsTheLongerItRuns) {
   use(10);
   const auto descriptors = open_descriptors().size();
   const auto threads = thread_count();
-  use(500);
+  use(rounds(500));
   EXPECT_TRUE(eventually([&] { return open_descriptors().size() <= descriptors && thread_count() <= threads; }));
-  for (const char* name : {"lock/0", "lock/499"}) EXPECT_TRUE(becomes_free(client, name));
+  for (const int last : {0, rounds(500) - 1}) EXPECT_TRUE(becomes_free(client, "lock/" + std::to_string(last)));
 }
 
 // A program that is started by ours inherits nothing of it.

@@ -52,7 +52,7 @@ TEST_P(SemaphoreConformance, NeverMoreThanTheTotalAreInside) {
       Semaphore pool(clients[number % 4], "pool", 5);
       for (int round = 0; round < 2; ++round) {
         const Hold hold = pool.acquire();
-        room.visit();
+        room.visit(5);
       }
     });
   }
@@ -74,7 +74,7 @@ TEST_P(ProcessSemaphoreConformance, NeverMoreThanTheTotalAreInsideInSeveralProce
           Semaphore pool(client, "pool", 3);
           for (int round = 0; round < 10; ++round) {
             const Hold hold = pool.acquire();
-            room->visit();
+            room->visit(3);
           }
         });
       }
@@ -90,7 +90,7 @@ TEST(SemaphoreControl, WithoutASemaphoreThereAreTooMany) {
   std::vector<std::jthread> contenders;
   for (int number = 0; number < 20; ++number) {
     contenders.emplace_back([&] {
-      for (int round = 0; round < 10; ++round) room.visit();
+      for (int round = 0; round < 10; ++round) room.visit(6);
     });
   }
   contenders.clear();

@@ -9,12 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "etcd/tcp_proxy.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/etcd_server.hpp"
 #include "support/eventually.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::etcd_suite {
 namespace {
@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 using test::Background;
 using test::EtcdServer;
 using test::eventually;
+using test::Proxy;
 
 bool waits(const Client& client, const LockName& name, std::size_t count) {
   return eventually([&] {
@@ -53,14 +54,14 @@ std::vector<std::string> leases_of(const EtcdServer& server) {
 
 TEST(EtcdDisturbances, ALostReplyLeavesOneKey) {
   const EtcdServer server;
-  TcpProxy proxy(server.port());
+  Proxy proxy(server.port());
   Client client("etcd://" + proxy.address());
   Client observer(server.url());
   Mutex(client, "warm").acquire().release();  // so that there is a lease
-  proxy.swallow_replies();
+  proxy.lose_replies();
   Background locking([&](std::stop_token stop) { return Mutex(client, "name", {.ttl = 10s}).acquire(stop); });
   ASSERT_TRUE(eventually([&] { return observer.show("name").has_value(); })) << "it has arrived";
-  proxy.cut();
+  proxy.reset();
   Hold hold = locking.take();
   EXPECT_TRUE(hold.valid());
   EXPECT_EQ(keys_of(server, "name").size(), 1U);
@@ -71,14 +72,14 @@ TEST(EtcdDisturbances, ALostReplyLeavesOneKey) {
 
 TEST(EtcdDisturbances, AWaiterIsServedAfterItsConnectionWasCut) {
   const EtcdServer server;
-  TcpProxy proxy(server.port());
+  Proxy proxy(server.port());
   Client holder(server.url());
   Client waiter("etcd://" + proxy.address());
   for (int round = 0; round < 3; ++round) {
     Hold hold = Mutex(holder, "name", {.ttl = 60s}).acquire();
     Background next([&](std::stop_token stop) { return Mutex(waiter, "name", {.ttl = 60s}).acquire(stop).valid(); });
     ASSERT_TRUE(waits(holder, "name", 1));
-    proxy.cut();
+    proxy.reset();
     hold.release();
     EXPECT_TRUE(next.take()) << round;
   }

@@ -19,6 +19,7 @@ struct Rhythm {
   milliseconds least_pause{};
   milliseconds most_pause{};
   std::int64_t most_percent = 0;
+  std::int64_t least_percent = 0;
 };
 
 Rhythm rhythm_of(Sabotage sabotage) {
@@ -28,9 +29,16 @@ Rhythm rhythm_of(Sabotage sabotage) {
     case Sabotage::forget_scripts: return {5ms, 20ms, 0};
     case Sabotage::cut_listeners: return {10ms, 50ms, 0};
     case Sabotage::cut_everybody: return {200ms, 200ms, 0};
+    case Sabotage::lose_replies:
+    case Sabotage::compact: return {300ms, 600ms, 0};
+    case Sabotage::kill_leader:
+    case Sabotage::pause_leader:
+    case Sabotage::cut_off_leader: return {1500ms, 3000ms, 130};
+    case Sabotage::lose_quorum: return {1500ms, 3000ms, 220, 200};
     // Longer than a lease, so that there are times in which locks must exclude.
     case Sabotage::restart_empty: return {1500ms, 3000ms, 30};
     case Sabotage::forget:
+    case Sabotage::end_leases:
     case Sabotage::forget_and_set_back: return {1500ms, 3000ms, 0};
   }
   return {};
@@ -45,6 +53,7 @@ Harm Nemesis::run(milliseconds duration) {
   const Moment latest = now() + 5 * duration;
   Moment next_rest = now() + between_rests;
   next_sabotage_ = now() + arena_->ttl() / 2;
+  if (sabotage_) sabotage_->store.set_pastime([this](milliseconds length) { pass(length); });
   while (now() < end || (!has_done_enough() && now() < latest)) {
     wait_until(now() + milliseconds(between(20, 400)));
     do_harm();
@@ -55,6 +64,7 @@ Harm Nemesis::run(milliseconds duration) {
     next_sabotage_ = now();
   }
   come_to_rest();
+  if (sabotage_) sabotage_->store.set_pastime({});
   return harm_;
 }
 
@@ -62,7 +72,7 @@ Harm Nemesis::run(milliseconds duration) {
 bool Nemesis::has_done_enough() const {
   constexpr std::uint64_t some = 3;
   return harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 && harm_.stops_in_section >= some &&
-         (!sabotage_ || (harm_.sabotages >= some && harm_.hits > 0));
+         (!sabotage_ || (harm_.sabotages >= (sabotage_->kind == Sabotage::lose_quorum ? 1 : some) && harm_.hits > 0));
 }
 
 void Nemesis::come_to_rest() {
@@ -99,10 +109,18 @@ void Nemesis::do_harm() {
   wakes_[slot] = now() + (is_long ? leases(110, 200) : leases(1, 66));
 }
 
+/// While the store is away, its users are not left alone.
+void Nemesis::pass(milliseconds length) {
+  for (const Moment end = now() + length; now() < end; do_harm()) {
+    wait_until(std::min(end, now() + milliseconds(between(20, 400))));
+  }
+}
+
 void Nemesis::sabotage() {
-  const auto [least, most, percent] = rhythm_of(sabotage_->kind);
+  const auto [least, most, most_percent, least_percent] = rhythm_of(sabotage_->kind);
   const Moment from = now();
-  harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(0, percent));
+  next_sabotage_ = never;
+  harm_.hits += sabotage_->store.do_harm(sabotage_->kind, leases(least_percent, most_percent));
   ++harm_.sabotages;
   harm_.troubles.push_back({from, now(), is_away(sabotage_->kind), forgets(sabotage_->kind)});
   next_sabotage_ = now() + milliseconds(between(least.count(), most.count()));

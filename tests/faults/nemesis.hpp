@@ -53,6 +53,7 @@ class Nemesis {
   void do_harm();
   bool has_done_enough() const;
   void sabotage();
+  void pass(milliseconds length);
   /// Asks for no more stops, and returns when everybody runs.
   void come_to_rest();
   void wake_up(Moment moment);

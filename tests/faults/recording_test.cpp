@@ -253,6 +253,12 @@ TEST(Recording, ExcusesAnAnswerOfAProcessThatWasStopped) {
   EXPECT_THAT(report.broken(), IsEmpty());
 }
 
+TEST(Recording, ExcusesAnAnswerJustBeforeItIsNotedThatItsProcessGoesOn) {
+  Report report;
+  report.by(0).asks(0, 10, at_ms(30)).stopped(20, 500).answered(0, 499.9, Errc::unreachable);
+  EXPECT_THAT(report.broken(), IsEmpty());
+}
+
 TEST(Recording, SeesAWaiterWhoIsForgotten) {
   Report report;
   report.by(0).granted(0, 10, 1, 108).releases(0, 20);

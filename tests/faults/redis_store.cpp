@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <thread>
 
 namespace holdfast::faults {
 
@@ -39,8 +38,8 @@ std::uint64_t RedisStore::do_harm(Sabotage sabotage, milliseconds length) {
       server_.command({"FLUSHALL"});
       return keys;
     }
+    default: throw std::invalid_argument("nobody can do this to Redis: " + std::string(name_of(sabotage)));
   }
-  return 0;
 }
 
 std::uint64_t RedisStore::restart(milliseconds length, bool with_data) {
@@ -48,7 +47,7 @@ std::uint64_t RedisStore::restart(milliseconds length, bool with_data) {
   const std::uint64_t connections = info("clients", "connected_clients") - 1;
   server_.kill();
   if (!with_data) server_.delete_data();
-  std::this_thread::sleep_for(length);
+  stay_away(length);
   server_.start();
   if (with_data && keys > 0 && number_of_keys() == 0) throw std::runtime_error("the server has not kept its data");
   return with_data ? connections : keys;

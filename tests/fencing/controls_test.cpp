@@ -96,7 +96,7 @@ TEST(Control, AServerThatIsNotInstalledIsAnError) {
   const std::string path = getenv("PATH");
   setenv("PATH", "/nowhere", 1);
   EXPECT_THROW(test::RedisServer(), std::runtime_error);
-  EXPECT_THROW(EtcdServer(), std::runtime_error);
+  EXPECT_THROW(test::EtcdServer(), std::runtime_error);
   setenv("PATH", path.c_str(), 1);
 }
 

@@ -44,7 +44,7 @@ std::string InRedis::answer(const std::string& command, Token token, const std::
 bool InEtcd::write(Token token, const std::string& value) {
   return decided(run_script(script_, directory_.path(),
                             {{"ETCDCTL_API", "3"},
-                             {"ETCDCTL_ENDPOINTS", server_.url()},
+                             {"ETCDCTL_ENDPOINTS", "http://" + server_.hosts()},
                              {"HOLDFAST_TOKEN", to_string(token)},
                              {"BODY", value}}),
                  "written", "refused");
@@ -52,7 +52,7 @@ bool InEtcd::write(Token token, const std::string& value) {
 
 std::string InEtcd::value() {
   return output_of(run_script("etcdctl get --print-value-only report/value", directory_.path(),
-                              {{"ETCDCTL_API", "3"}, {"ETCDCTL_ENDPOINTS", server_.url()}}));
+                              {{"ETCDCTL_API", "3"}, {"ETCDCTL_ENDPOINTS", "http://" + server_.hosts()}}));
 }
 
 }  // namespace holdfast::fencing

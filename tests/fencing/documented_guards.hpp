@@ -5,7 +5,7 @@
 
 #include "fencing/document.hpp"
 #include "fencing/harness.hpp"
-#include "fencing/server.hpp"
+#include "support/etcd_server.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::fencing {
@@ -47,7 +47,7 @@ class InEtcd : public Guarded {
 
  private:
   test::TemporaryDirectory directory_{test::memory_directory()};
-  EtcdServer server_;
+  test::EtcdServer server_;
   std::string script_;
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# debian.sh <source> <folder>: installs the three packages that script/package has made, uses them as strangers do, and
+# debian.sh <source> <folder>: installs the four packages that script/package has made, uses them as strangers do, and
 # removes them again. Needs root, or sudo. Refuses to touch a machine that has a package of one of these names.
 set -euo pipefail
 
 source=$1 folder=$2
-names=(holdfast libholdfast0 libholdfast-dev)
+names=(holdfast libholdfast0 libholdfast-etcd libholdfast-dev)
 
 fail() {
   echo "FAILED: $*" >&2
@@ -28,7 +28,7 @@ for name in "${names[@]}"; do
 done
 
 packages=("$source"/build/package/*.deb)
-((${#packages[@]} == 3)) || fail "script/package should have made three packages, not ${#packages[@]}: ${packages[*]}"
+((${#packages[@]} == 4)) || fail "script/package should have made four packages, not ${#packages[@]}: ${packages[*]}"
 rm -rf "$folder"
 mkdir -p "$folder"
 
@@ -61,6 +61,10 @@ if ! grep -rqsE '^path-exclude=/usr/share/man' /etc/dpkg/dpkg.cfg /etc/dpkg/dpkg
   man -w holdfast >/dev/null || fail "man does not find the page"
 fi
 
+! grep -q grpc <<<"$libraries" || fail "the tool loads gRPC whatever store it uses: $libraries"
+refusal=$(holdfast ls -u etcd://127.0.0.1:1 2>&1) && fail "holdfast ls lists what is in no etcd"
+[[ $refusal != *libholdfast-etcd* && $refusal == *127.0.0.1:1* ]] || fail "the module for etcd is not found: $refusal"
+
 # Completion, loaded as bash-completion does it: on demand, by the command's name.
 offered=$(bash --norc -c '
   source /usr/share/bash-completion/bash_completion
@@ -90,6 +94,6 @@ while IFS= read -r path; do
     fail "/${path#./} is still there"
   fi
 done < <(cat "$folder"/*.files)
-for leftover in /usr/include/holdfast /usr/share/doc/{holdfast,libholdfast0,libholdfast-dev} /usr/lib/*/cmake/holdfast; do
+for leftover in /usr/include/holdfast /usr/share/doc/{holdfast,libholdfast0,libholdfast-etcd,libholdfast-dev} /usr/lib/*/holdfast /usr/lib/*/cmake/holdfast; do
   [[ ! -e $leftover ]] || fail "$leftover is still there"
 done

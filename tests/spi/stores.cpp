@@ -7,6 +7,7 @@
 
 #include "support/etcd_server.hpp"
 #include "support/redis_server.hpp"
+#include "support/shared_servers.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/zookeeper_server.hpp"
 
@@ -29,10 +30,14 @@ FreshStore on_a_redis_server() {
   return {server->url() + "?prefix=" + new_name(), server};
 }
 
-/// The same; a server of etcd takes longer to start than most cases.
-FreshStore on_an_etcd_server() {
-  static const auto server = std::make_shared<test::EtcdServer>();
-  return {server->url() + "?prefix=" + new_name(), server};
+/// A prefix of servers that take longer to start than most cases: shared by all processes.
+template <class Servers>
+FreshStore on_shared_servers(const std::string& name) {
+  const std::string url = test::shared_servers(name, []() -> test::RunningServers {
+    const auto running = std::make_shared<Servers>();
+    return {running->url(), running};
+  });
+  return {url + "?prefix=" + new_name()};
 }
 
 /// As on_a_redis_server(), with a database of its own: the names of plain locks have no prefix.
@@ -43,12 +48,6 @@ FreshStore of_plain_locks() {
   return {server->url() + "/" + std::to_string(++made) + "?layout=plain", server};
 }
 
-/// One server for all cases of a process, too.
-FreshStore on_a_zookeeper_server() {
-  static const auto server = std::make_shared<test::ZookeeperServer>();
-  return {server->url() + "?prefix=" + new_name(), server};
-}
-
 }  // namespace
 
 const std::vector<StoreKind>& store_kinds() {
@@ -56,9 +55,13 @@ const std::vector<StoreKind>& store_kinds() {
       {.scheme = "memory", .make = [] { return FreshStore{"memory:" + new_name()}; }},
       {.scheme = "sqlite", .make = [] { return in_a_file("sqlite"); }, .notices_deaths = true},
       {.scheme = "redis", .make = on_a_redis_server},
-      {.scheme = "etcd", .make = on_an_etcd_server, .lock_delay = false, .steps = 1500, .shortest_lease = 1s},
+      {.scheme = "etcd",
+       .make = [] { return on_shared_servers<test::EtcdServer>("etcd"); },
+       .lock_delay = false,
+       .steps = 1500,
+       .shortest_lease = 1s},
       {.scheme = "zookeeper",
-       .make = on_a_zookeeper_server,
+       .make = [] { return on_shared_servers<test::ZookeeperServer>("zookeeper"); },
        .sessions = true,
        .lock_delay = false,
        .crowd = 100,

@@ -62,6 +62,7 @@ void EtcdServer::choose_ports() {
     member.name = new_name();
     member.port = free_port();
     member.peer_port = free_port();
+    if (options_.breakable_links) member.link = std::make_unique<Proxy>(member.peer_port);
     member.directory = std::make_unique<TemporaryDirectory>(memory_directory());
   }
 }
@@ -70,13 +71,13 @@ std::unique_ptr<ServerProcess> EtcdServer::launch(const Member& member, bool ane
   const std::string client = (options_.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + member.port;
   std::string cluster;
   for (const Member& each : members_) {
-    cluster += (cluster.empty() ? "" : ",") + each.name + "=http://127.0.0.1:" + each.peer_port;
+    cluster += (cluster.empty() ? "" : ",") + each.name + "=http://127.0.0.1:" + each.advertised_peer_port();
   }
   std::vector<std::string> arguments = {
       "etcd", "--name", member.name, "--data-dir", (member.directory->path() / "data").string(), "--listen-client-urls",
       client, "--advertise-client-urls", client, "--listen-peer-urls", "http://127.0.0.1:" + member.peer_port,
-      "--initial-advertise-peer-urls", "http://127.0.0.1:" + member.peer_port, "--initial-cluster", cluster,
-      "--initial-cluster-token", members_[0].name, "--initial-cluster-state", anew ? "new" : "existing",
+      "--initial-advertise-peer-urls", "http://127.0.0.1:" + member.advertised_peer_port(), "--initial-cluster",
+      cluster, "--initial-cluster-token", members_[0].name, "--initial-cluster-state", anew ? "new" : "existing",
       // Short, so that leases of one second can be granted.
       "--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "warn"};
   arguments.insert(arguments.end(), options_.arguments.begin(), options_.arguments.end());
@@ -105,6 +106,13 @@ void EtcdServer::start(std::size_t server) {
   }
 }
 
+void EtcdServer::start_missing() {
+  for (Member& member : members_) {
+    if (!member.process || !member.process->runs()) member.process = launch(member, false);
+  }
+  if (!eventually([this] { return is_ready(); })) throw std::runtime_error("etcd does not start again");
+}
+
 void EtcdServer::stop() {
   for (Member& member : members_) member.process.reset();
 }
@@ -113,6 +121,41 @@ void EtcdServer::pause() {
 }
 void EtcdServer::resume() {
   for (const Member& member : members_) member.process->resume();
+}
+
+void EtcdServer::kill() {
+  for (const Member& member : members_) member.process->kill();
+}
+
+std::size_t EtcdServer::leader_beside(std::size_t silent) const {
+  const auto number_after = [](const std::string& text, const std::string& key) {
+    const std::size_t at = text.find("\"" + key + "\":");
+    return at == std::string::npos ? 0ULL : std::stoull(text.substr(at + key.size() + 3));
+  };
+  for (std::size_t server = 0; server < members_.size(); ++server) {
+    if (server == silent || !members_[server].process || !members_[server].process->runs()) continue;
+    const std::string status = command({"--endpoints=127.0.0.1:" + members_[server].port, "--command-timeout=1s",
+                                        "endpoint", "status", "--write-out=json"});
+    const unsigned long long leader = number_after(status, "leader");
+    if (leader != 0 && leader == number_after(status, "member_id")) return server;
+  }
+  return members_.size();
+}
+
+void EtcdServer::cut_off(std::size_t server) {
+  for (Member& member : members_) {
+    if (&member == &members_[server]) {
+      member.link->be_silent(true);
+    } else {
+      member.link->shut_out(members_[server].process->pid());
+    }
+  }
+}
+
+void EtcdServer::rejoin(std::size_t server) {
+  for (Member& member : members_) member.link->let_everybody_in();
+  members_[server].link->be_silent(false);
+  members_[server].link->reset();  // nobody need wait until it notices that a connection is dead
 }
 
 std::string EtcdServer::hosts() const {

@@ -7,12 +7,15 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "support/socket_owner.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -65,30 +68,72 @@ Proxy::~Proxy() {
   thread_.join();
 }
 
-std::size_t Proxy::demand(Demand demand) {
+void Proxy::obey(std::function<void()> demand) {
   std::unique_lock lock(mutex_);
-  demand_ = demand;
+  demand_ = std::move(demand);
   wake();
-  changed_.wait(lock, [this] { return demand_ == Demand::none; });
-  return connected_;
+  changed_.wait(lock, [this] { return !demand_; });
+}
+
+std::size_t Proxy::reset() {
+  std::size_t count = 0;
+  obey([&] {
+    count = connections_.size();
+    for (Connection& connection : connections_) cut(connection);
+    connections_.clear();
+    loses_replies_ = false;
+  });
+  return count;
+}
+
+std::size_t Proxy::forsake() {
+  std::size_t count = 0;
+  obey([&] {
+    count = connections_.size();
+    for (Connection& connection : connections_) connection.forsaken = true;
+  });
+  return count;
+}
+
+void Proxy::be_silent(bool silent) {
+  obey([&] { silent_ = silent; });
+}
+
+void Proxy::lose_replies() {
+  obey([&] { loses_replies_ = true; });
+}
+
+void Proxy::delay(std::chrono::milliseconds delay) {
+  obey([&] { delay_ = delay; });
+}
+
+void Proxy::shut_out(pid_t process) {
+  obey([&] {
+    shut_out_ = process;
+    for (Connection& connection : connections_) connection.shut_out = is_opened_by(connection, process);
+  });
+}
+
+bool Proxy::is_opened_by(const Connection& connection, pid_t process) const {
+  return has_socket(process, socket_from(connection.client_port, static_cast<std::uint16_t>(std::stoi(port_))));
+}
+
+void Proxy::let_everybody_in() {
+  obey([&] {
+    shut_out_ = 0;
+    connections_.remove_if([](Connection& connection) {
+      if (connection.shut_out) cut(connection);
+      return connection.shut_out;
+    });
+  });
+}
+
+void Proxy::cut(Connection& connection) {
+  will_reset(connection.client.socket);
+  will_reset(connection.server.socket);
 }
 
 void Proxy::wake() const { ::eventfd_write(bell_.get(), 1); }
-
-/// REQUIRES: the mutex is held.
-void Proxy::obey() {
-  connected_ = connections_.size();
-  if (demand_ == Demand::silence || demand_ == Demand::speech) silent_ = demand_ == Demand::silence;
-  for (Connection& connection : connections_) {
-    if (demand_ == Demand::forsake) connection.forsaken = true;
-    if (demand_ != Demand::reset) continue;
-    will_reset(connection.client.socket);
-    will_reset(connection.server.socket);
-  }
-  if (demand_ == Demand::reset) connections_.clear();
-  demand_ = Demand::none;
-  changed_.notify_all();
-}
 
 void Proxy::run() {
   std::vector<pollfd> descriptors;
@@ -96,11 +141,15 @@ void Proxy::run() {
     {
       const std::scoped_lock lock(mutex_);
       if (ending_) return;
-      if (demand_ != Demand::none) obey();
+      if (demand_) {
+        demand_();
+        demand_ = nullptr;
+        changed_.notify_all();
+      }
     }
     descriptors = {{bell_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
     for (const Connection& connection : connections_) {
-      const bool mute = silent_ || connection.forsaken;
+      const bool mute = silent_ || connection.forsaken || connection.shut_out;
       const auto add = [&](const Way& in, const Way& out) {
         const int wanted = (in.under_way.size() < most_under_way ? POLLIN : 0) | (out.under_way.empty() ? 0 : POLLOUT);
         descriptors.push_back({mute ? -1 : in.socket.get(), static_cast<short>(wanted), 0});
@@ -108,7 +157,7 @@ void Proxy::run() {
       add(connection.client, connection.server);
       add(connection.server, connection.client);
     }
-    ::poll(descriptors.data(), static_cast<nfds_t>(descriptors.size()), -1);
+    ::poll(descriptors.data(), static_cast<nfds_t>(descriptors.size()), time_to_next_due());
     eventfd_t rung = 0;
     ::eventfd_read(bell_.get(), &rung);
     std::size_t at = 2;
@@ -120,9 +169,25 @@ void Proxy::run() {
   }
 }
 
+int Proxy::time_to_next_due() const {
+  Clock::time_point next = Clock::time_point::max();
+  for (const Connection& connection : connections_) {
+    if (silent_ || connection.forsaken || connection.shut_out) continue;
+    for (const Way* way : {&connection.client, &connection.server}) {
+      if (!way->delayed.empty()) next = std::min(next, way->delayed.front().due);
+    }
+  }
+  if (next == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+  return static_cast<int>(std::max<std::int64_t>(0, left.count()));
+}
+
 void Proxy::accept() {
   Connection connection;
-  connection.client.socket = spi::FileDescriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  sockaddr_in opener = {};
+  socklen_t size = sizeof opener;
+  connection.client.socket =
+      spi::FileDescriptor(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&opener), &size, SOCK_CLOEXEC));
   if (connection.client.socket.get() < 0) return;
   connection.server.socket = spi::FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = local_address(static_cast<std::uint16_t>(std::stoi(server_)));
@@ -132,20 +197,30 @@ void Proxy::accept() {
   }
   make_prompt(connection.client.socket);
   make_prompt(connection.server.socket);
+  connection.client_port = ntohs(opener.sin_port);
+  connection.shut_out = shut_out_ != 0 && is_opened_by(connection, shut_out_);
   connections_.push_back(std::move(connection));
 }
 
 bool Proxy::serve(Connection& connection, short client_events, short server_events) {
-  return pass(connection.client, connection.server, static_cast<short>(client_events | (server_events & POLLOUT))) &&
-         pass(connection.server, connection.client, static_cast<short>(server_events | (client_events & POLLOUT)));
+  if (silent_ || connection.forsaken || connection.shut_out) return true;
+  return pass(connection.client, connection.server, static_cast<short>(client_events | (server_events & POLLOUT)),
+              false) &&
+         pass(connection.server, connection.client, static_cast<short>(server_events | (client_events & POLLOUT)),
+              loses_replies_);
 }
 
-bool Proxy::pass(Way& from, const Way& to, short events) {
+bool Proxy::pass(Way& from, const Way& to, short events, bool lose) {
   if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
     std::array<char, 16384> buffer;
     const ssize_t heard = ::recv(from.socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (heard == 0 || (heard < 0 && errno != EAGAIN)) return false;
-    if (heard > 0) from.under_way.append(buffer.data(), static_cast<std::size_t>(heard));
+    if (heard > 0) from.delayed.push_back({Clock::now() + delay_, {buffer.data(), static_cast<std::size_t>(heard)}});
+  }
+  while (!from.delayed.empty() && from.delayed.front().due <= Clock::now()) {
+    if (lose) lost_ += from.delayed.front().bytes.size();
+    if (!lose) from.under_way += from.delayed.front().bytes;
+    from.delayed.pop_front();
   }
   if (from.under_way.empty()) return true;
   const ssize_t sent =

@@ -1,7 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <string>
@@ -21,51 +28,77 @@ class Proxy {
   Proxy& operator=(const Proxy&) = delete;
 
   const std::string& port() const { return port_; }
+  std::string address() const { return "127.0.0.1:" + port_; }
 
   /// Resets every connection, to both sides, whatever is under way; how many there were.
-  std::size_t reset() { return demand(Demand::reset); }
+  std::size_t reset();
   /// From now on nothing passes on any of these connections, and nobody is told: as if the other host had gone. New
   /// ones are as good as ever. How many there were.
-  std::size_t forsake() { return demand(Demand::forsake); }
+  std::size_t forsake();
   /// While it is silent, it accepts connections and passes nothing on, but later.
-  void be_silent(bool silent) { demand(silent ? Demand::silence : Demand::speech); }
+  void be_silent(bool silent);
+  /// Until the next reset(), requests arrive and are executed, and what the server says is thrown away.
+  void lose_replies();
+  /// How many bytes of replies were lost so far.
+  std::size_t lost() const { return lost_; }
+  /// From now on everything takes this much longer, each way.
+  void delay(std::chrono::milliseconds delay);
+  /// From now on nothing passes on connections that this process has opened or will open, and nobody is told.
+  void shut_out(pid_t process);
+  /// Nobody is shut out any more. Connections of whoever was are reset.
+  void let_everybody_in();
 
  private:
-  enum class Demand { none, reset, forsake, silence, speech };
+  using Clock = std::chrono::steady_clock;
 
   struct Way {
+    struct Chunk {
+      Clock::time_point due = {};
+      std::string bytes = {};
+    };
+
     spi::FileDescriptor socket = {};  ///< from which it comes
-    std::string under_way = {};
+    std::deque<Chunk> delayed = {};
+    std::string under_way = {};  ///< what is due
   };
   struct Connection {
     Way client = {};
     Way server = {};
+    std::uint16_t client_port = 0;
     bool forsaken = false;
+    bool shut_out = false;
   };
 
-  std::size_t demand(Demand demand);
-  void obey();
+  /// Runs `demand` on the thread, between two steps.
+  void obey(std::function<void()> demand);
   void run();
+  /// In milliseconds, for poll(): until something is due; -1: nothing is.
+  int time_to_next_due() const;
   void accept();
   /// False: one side is done.
-  static bool serve(Connection& connection, short client_events, short server_events);
-  static bool pass(Way& from, const Way& to, short events);
+  bool serve(Connection& connection, short client_events, short server_events);
+  bool pass(Way& from, const Way& to, short events, bool lose);
   void wake() const;
+  static void cut(Connection& connection);
+  bool is_opened_by(const Connection& connection, pid_t process) const;
 
   const std::string server_;
   std::string port_;
   spi::FileDescriptor listener_;
   spi::FileDescriptor bell_;
+  std::atomic<std::size_t> lost_ = 0;
 
   // Of the thread alone.
   std::list<Connection> connections_;
   bool silent_ = false;
+  bool loses_replies_ = false;
+  std::chrono::milliseconds delay_ = {};
+  pid_t shut_out_ = 0;
 
   std::mutex mutex_;  ///< for the rest
   std::condition_variable changed_;
-  Demand demand_ = Demand::none;
+  std::function<void()> demand_;
   bool ending_ = false;
-  std::size_t connected_ = 0;  ///< when the last demand was met
   std::thread thread_;
 };
 

@@ -40,10 +40,11 @@ struct Room {
     counter = before + 1;
     --writers;
   }
-  /// As one of many who may be inside together.
-  void visit() {
+  /// As one of many who may be inside together: until it was full once, it is worth waiting for others.
+  void visit(int full) {
     raise(most_readers, ++readers);
     linger([] { return false; });
+    linger([&] { return most_readers >= full; }, std::chrono::seconds(1));
     --readers;
   }
 
@@ -56,8 +57,8 @@ struct Room {
   }
   /// Stays for a moment, so that others have a chance to come in.
   template <class Predicate>
-  static void linger(Predicate has_met_somebody) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+  static void linger(Predicate has_met_somebody, std::chrono::milliseconds at_most = std::chrono::milliseconds(2)) {
+    const auto end = std::chrono::steady_clock::now() + at_most;
     while (!has_met_somebody() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
 };

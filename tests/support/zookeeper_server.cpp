@@ -102,12 +102,15 @@ long long ZookeeperServer::monitored(const std::string& key) const {
 
 // --- an ensemble ----------------------------------------------------------------------------------------------------
 
-ZookeeperEnsemble::ZookeeperEnsemble() : members_(size) {
+ZookeeperEnsemble::ZookeeperEnsemble(Options options) : options_(options), members_(size) {
   for (Member& member : members_) {
     member.directory = std::make_unique<TemporaryDirectory>(memory_directory());
     member.port = free_port();
     member.follow_port = free_port();
     member.elect_port = free_port();
+    if (!options_.breakable_links) continue;
+    member.follow_link = std::make_unique<Proxy>(member.follow_port);
+    member.elect_link = std::make_unique<Proxy>(member.elect_port);
   }
   start();
 }
@@ -115,10 +118,13 @@ ZookeeperEnsemble::ZookeeperEnsemble() : members_(size) {
 void ZookeeperEnsemble::launch(std::size_t number) {
   Member& member = members_[number];
   const std::filesystem::path directory = member.directory->path();
-  std::string settings = common_settings(*member.directory, member.port) + "initLimit=100\nsyncLimit=40\n";
+  std::string settings = common_settings(*member.directory, member.port) +
+                         "initLimit=100\nsyncLimit=" + std::to_string(options_.sync_limit) + "\n";
   for (std::size_t i = 0; i < size; ++i) {
-    settings += "server." + std::to_string(i + 1) + "=127.0.0.1:" + members_[i].follow_port + ":" +
-                members_[i].elect_port + "\n";
+    const bool through_link = i != number && members_[i].follow_link != nullptr;  // itself, it listens at the ports
+    settings += "server." + std::to_string(i + 1) +
+                "=127.0.0.1:" + (through_link ? members_[i].follow_link->port() : members_[i].follow_port) + ":" +
+                (through_link ? members_[i].elect_link->port() : members_[i].elect_port) + "\n";
   }
   std::filesystem::create_directories(directory / "data");
   std::ofstream(directory / "data" / "myid") << number + 1 << "\n";
@@ -147,6 +153,13 @@ void ZookeeperEnsemble::start(std::size_t member) {
   wait_until_ready();
 }
 
+void ZookeeperEnsemble::start_missing() {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!members_[i].process) launch(i);
+  }
+  wait_until_ready();
+}
+
 void ZookeeperEnsemble::stop() {
   for (Member& member : members_) member.process.reset();
 }
@@ -159,12 +172,35 @@ void ZookeeperEnsemble::resume() {
   for (Member& member : members_) member.process->resume();
 }
 
-std::size_t ZookeeperEnsemble::leader() const {
+std::size_t ZookeeperEnsemble::leader_beside(std::size_t silent) const {
   for (std::size_t i = 0; i < size; ++i) {
-    if (!members_[i].process) continue;
+    if (i == silent || !members_[i].process) continue;
     if (ZookeeperServer::ask(members_[i].port, "srvr").find("Mode: leader") != std::string::npos) return i;
   }
   return size;
+}
+
+void ZookeeperEnsemble::cut_off(std::size_t number) {
+  for (Member& member : members_) {
+    for (Proxy* link : {member.follow_link.get(), member.elect_link.get()}) {
+      if (&member == &members_[number]) {
+        link->be_silent(true);
+      } else {
+        link->shut_out(members_[number].process->pid());
+      }
+    }
+  }
+}
+
+void ZookeeperEnsemble::rejoin(std::size_t number) {
+  for (Member& member : members_) {
+    for (Proxy* link : {member.follow_link.get(), member.elect_link.get()}) {
+      link->let_everybody_in();
+      if (&member != &members_[number]) continue;
+      link->be_silent(false);
+      link->reset();  // nobody need wait until it notices that a connection is dead
+    }
+  }
 }
 
 std::string ZookeeperEnsemble::url() const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/proxy.hpp"
 #include "support/server_process.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -21,6 +22,7 @@ class ZookeeperServer {
   std::string url() const { return "zookeeper://127.0.0.1:" + port_; }
 
   void stop() { process_.reset(); }
+  void kill() { process_->kill(); }
   /// Again, at the same port and with the same data.
   void start();
   void pause() { process_->pause(); }
@@ -45,18 +47,40 @@ class ZookeeperEnsemble {
  public:
   static constexpr std::size_t size = 3;
 
-  ZookeeperEnsemble();
+  struct Options {
+    int sync_limit = 40;           ///< after how many silent ticks a leader is given up
+    bool breakable_links = false;  ///< between the servers: see cut_off()
+  };
+
+  ZookeeperEnsemble() : ZookeeperEnsemble(Options{}) {}
+  explicit ZookeeperEnsemble(Options options);
 
   std::string url() const;
   std::string port(std::size_t member) const { return members_[member].port; }
   void stop();
   void start();
   void stop(std::size_t member) { members_[member].process.reset(); }
+  void kill(std::size_t member) {
+    members_[member].process->kill();
+    members_[member].process.reset();
+  }
   void start(std::size_t member);
+  /// All that do not run.
+  void start_missing();
   void pause();
   void resume();
+  void pause(std::size_t member) { members_[member].process->pause(); }
+  void resume(std::size_t member) { members_[member].process->resume(); }
   /// Which of them leads; `size` if none does.
-  std::size_t leader() const;
+  std::size_t leader() const { return leader_beside(size); }
+  /// The same, but `silent` is not asked: it stands still, or is the last to know.
+  std::size_t leader_beside(std::size_t silent) const;
+
+  /// From now on this member and the others do not hear of each other, but for votes; its clients reach it as before.
+  /// REQUIRES: Options::breakable_links.
+  void cut_off(std::size_t member);
+  /// The opposite. REQUIRES: it was not killed meanwhile.
+  void rejoin(std::size_t member);
 
  private:
   struct Member {
@@ -64,12 +88,15 @@ class ZookeeperEnsemble {
     std::string port = {};
     std::string follow_port = {};
     std::string elect_port = {};
+    std::unique_ptr<Proxy> follow_link = {};  ///< through which the others come, if links are breakable
+    std::unique_ptr<Proxy> elect_link = {};
     std::unique_ptr<ServerProcess> process = {};
   };
 
   void launch(std::size_t member);
   void wait_until_ready();
 
+  const Options options_;
   std::vector<Member> members_;
 };
 

@@ -11,9 +11,9 @@
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
+#include "support/proxy.hpp"
 #include "support/recorder.hpp"
 #include "zookeeper/hand.hpp"
-#include "zookeeper/proxy.hpp"
 #include "zookeeper/server.hpp"
 
 namespace holdfast::zookeeper_suite {
@@ -22,11 +22,12 @@ namespace {
 using namespace std::chrono_literals;
 using test::Background;
 using test::eventually;
+using test::Proxy;
 
 class ZookeeperDisturbances : public testing::Test {
  protected:
   std::string url() const { return server().url() + "?prefix=" + prefix_; }
-  std::string url(const Proxy& proxy) const { return proxy.url() + "?prefix=" + prefix_; }
+  std::string url(const Proxy& proxy) const { return "zookeeper://" + proxy.address() + "?prefix=" + prefix_; }
   std::string line(const std::string& name) const { return "/" + prefix_ + "/" + name; }
   static bool waits(const Client& client, const LockName& name, std::size_t count) {
     return eventually([&] {
@@ -50,11 +51,10 @@ TEST_F(ZookeeperDisturbances, ACreateWhoseReplyWasLostFindsItsOwnNode) {
     const std::string name = "lost-" + std::to_string(round);
     ASSERT_TRUE(Mutex(other, name).acquire().valid());  // there is a path
     ASSERT_TRUE(eventually([&] { return hand_.children(line(name)).empty(); }));
-    proxy.set(Proxy::Mode::deaf);
+    proxy.lose_replies();
     Background waiter([&](std::stop_token stop) { return Mutex(client, name).acquire(stop); });
     const bool created = eventually([&] { return hand_.children(line(name)).size() == 1; });
-    proxy.set(Proxy::Mode::open);
-    proxy.cut();
+    proxy.reset();
     const Hold hold = waiter.take();
     EXPECT_TRUE(created && hold.valid());
     EXPECT_EQ(hand_.children(line(name)).size(), 1U) << "exactly one node of ours";
@@ -67,10 +67,9 @@ TEST_F(ZookeeperDisturbances, AReleaseWhoseReplyWasLostIsOne) {
   Client client(url(proxy));
   Client other(url());
   Hold hold = Mutex(client, "mine").acquire();
-  proxy.set(Proxy::Mode::deaf);
+  proxy.lose_replies();
   EXPECT_NE(hold.release(), Released::released);
-  proxy.set(Proxy::Mode::open);
-  proxy.cut();
+  proxy.reset();
   EXPECT_TRUE(Mutex(other, "mine").try_acquire_for(test::patience));
 }
 
@@ -83,7 +82,7 @@ TEST_F(ZookeeperDisturbances, ABrokenConnectionLosesNothing) {
   Hold theirs = Mutex(other, "theirs2").acquire();
   for (int round = 0; round < 3; ++round) {
     const auto renewals = client.health().renewals;
-    proxy.cut();
+    proxy.reset();
     ASSERT_TRUE(eventually([&] { return client.health().renewals >= renewals + 1; }));
   }
   EXPECT_TRUE(hold.valid());
@@ -104,13 +103,13 @@ TEST_F(ZookeeperDisturbances, AHolderThatIsCutOffKnowsBeforeAnybodyElseIsGranted
     return next;
   });
   ASSERT_TRUE(waits(other, "mine", 1));
-  proxy.set(Proxy::Mode::blocked);
+  proxy.be_silent(true);
   const Hold next = waiter.take();
   EXPECT_GT(next.token(), token);
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
-  proxy.set(Proxy::Mode::open);
-  proxy.cut();
-  EXPECT_FALSE(Mutex(client, "mine", {.ttl = 1s}).try_acquire_for(1s)) << "a new session, behind the new holder";
+  proxy.be_silent(false);
+  proxy.reset();
+  EXPECT_FALSE(Mutex(client, "mine", {.ttl = 1s}).try_acquire_for(3s)) << "a new session, behind the new holder";
   EXPECT_TRUE(next.valid());
 }
 
@@ -122,10 +121,10 @@ TEST_F(ZookeeperDisturbances, AWaiterWhoseSessionEndedWaitsInAnother) {
   Background waiter([&](std::stop_token stop) { return Mutex(client, "mine", {.ttl = 1s}).acquire(stop); });
   ASSERT_TRUE(waits(other, "mine", 1));
   const std::string before = hand_.children(line("mine")).back();
-  proxy.set(Proxy::Mode::blocked);
+  proxy.be_silent(true);
   ASSERT_TRUE(eventually([&] { return hand_.children(line("mine")).size() == 1; }));
-  proxy.set(Proxy::Mode::open);
-  proxy.cut();
+  proxy.be_silent(false);
+  proxy.reset();
   ASSERT_TRUE(eventually([&] { return hand_.children(line("mine")).size() == 2; }));
   EXPECT_NE(hand_.children(line("mine")).back(), before);
   hold = {};
@@ -185,6 +184,22 @@ TEST_F(ZookeeperDisturbances, ARefusedTryWritesNothing) {
   EXPECT_EQ(last_change(), before);
   EXPECT_TRUE(Mutex(client, "other", {.ttl = 600s}).try_acquire());
   EXPECT_NE(last_change(), before) << "the control";
+}
+
+TEST_F(ZookeeperDisturbances, APairIsACreateALookAndADelete) {
+  constexpr long long rounds = 300;
+  Client client(url());
+  Mutex mutex(client, "mine", {.ttl = 600s});
+  {
+    const std::scoped_lock warm(mutex);
+  }
+  const auto requests = [] { return server().monitored("zk_packets_received"); };
+  const long long before = requests();
+  ASSERT_GE(before, 0);
+  for (long long round = 0; round < rounds; ++round) const std::scoped_lock lock(mutex);
+  const long long sent = requests() - before;
+  EXPECT_GE(sent, 3 * rounds - 1) << "the control; the last release may still be on its way";
+  EXPECT_LE(sent, 3 * rounds + rounds / 10) << "beside what a busy machine made late";
 }
 
 TEST_F(ZookeeperDisturbances, AReleaseWakesOneWaiter) {

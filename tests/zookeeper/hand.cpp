@@ -32,6 +32,27 @@ void turn(zhandle_t* handle) {
   zookeeper_process(handle, ready);
 }
 
+zhandle_t* open_handle(const std::string& port, const clientid_t* session) {
+  zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would print to stderr
+  return zookeeper_init2(("127.0.0.1:" + port).c_str(), [](zhandle_t*, int, int, const char*, void*) {}, 30000, session,
+                         nullptr, ZOO_NO_LOG_CLIENTENV, nullptr);
+}
+
+/// What lets a client enter a session. Servers make the password from the session's number with Java's generator of
+/// random numbers, so that each of them knows it without having been told.
+clientid_t password_of(std::int64_t session) {
+  constexpr std::uint64_t factor = 0x5DEECE66D;
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 48U) - 1;
+  constexpr std::uint64_t salt = 0xB3415C00;
+  clientid_t id = {session, {}};
+  std::uint64_t state = ((static_cast<std::uint64_t>(session) ^ salt) ^ factor) & mask;
+  for (std::size_t i = 0; i < sizeof id.passwd; ++i) {
+    if (i % 4 == 0) state = (state * factor + 0xB) & mask;
+    id.passwd[i] = static_cast<char>(state >> (16U + 8U * (i % 4)));
+  }
+  return id;
+}
+
 }  // namespace
 
 struct Hand::Answer {
@@ -39,6 +60,7 @@ struct Hand::Answer {
   int code = ZOK;
   std::string text = {};
   std::vector<std::string> names = {};
+  std::int64_t owner = 0;
 
   static Answer& in(const void* context) { return *static_cast<Answer*>(const_cast<void*>(context)); }
   static void finish(int code, const void* context) {
@@ -54,13 +76,14 @@ struct Hand::Answer {
     finish(code, context);
   }
   static void with_path(int code, const char* /*path*/, const void* context) { finish(code, context); }
-  static void with_stat(int code, const Stat* /*stat*/, const void* context) { finish(code, context); }
+  static void with_stat(int code, const Stat* stat, const void* context) {
+    if (code == ZOK) in(context).owner = stat->ephemeralOwner;
+    finish(code, context);
+  }
 };
 
 Hand::Hand(const std::string& port, const std::string& credentials)
-    : handle_(zookeeper_init2(("127.0.0.1:" + port).c_str(), [](zhandle_t*, int, int, const char*, void*) {}, 30000,
-                              nullptr, nullptr, ZOO_NO_LOG_CLIENTENV, nullptr)),
-      authenticated_(!credentials.empty()) {
+    : handle_(open_handle(port, nullptr)), authenticated_(!credentials.empty()) {
   if (authenticated_) {
     ask([&](Answer& answer) {
       return zoo_add_auth(handle_, "digest", credentials.data(), static_cast<int>(credentials.size()), &Answer::finish,
@@ -110,6 +133,23 @@ void Hand::set(const std::string& path, const std::string& data) {
   ask([&](Answer& answer) {
     return zoo_aset(handle_, path.c_str(), data.data(), static_cast<int>(data.size()), -1, &Answer::with_stat, &answer);
   });
+}
+
+std::int64_t Hand::owner(const std::string& path) {
+  return ask([&](Answer& answer) { return zoo_aexists(handle_, path.c_str(), 0, &Answer::with_stat, &answer); }).owner;
+}
+
+void Hand::end_session(const std::string& port, std::int64_t session) {
+  const clientid_t id = password_of(session);
+  zhandle_t* const handle = open_handle(port, &id);
+  const auto end = steady_clock::now() + std::chrono::seconds(20);
+  const auto is_undecided = [&] {
+    return zoo_state(handle) != ZOO_CONNECTED_STATE && zoo_state(handle) != ZOO_EXPIRED_SESSION_STATE;
+  };
+  while (is_undecided() && steady_clock::now() < end) turn(handle);
+  const bool decided = !is_undecided();
+  zookeeper_close(handle);
+  if (!decided) throw std::runtime_error("a session cannot be entered");
 }
 
 void Hand::remove(const std::string& path) {

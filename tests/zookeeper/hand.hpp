@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ class Hand {
   void create(const std::string& path);
   void set(const std::string& path, const std::string& data);
   void remove(const std::string& path);
+  /// The session that an ephemeral node belongs to; 0 if there is no such node.
+  std::int64_t owner(const std::string& path);
+  /// Ends another client's session: enters it, and closes it.
+  static void end_session(const std::string& port, std::int64_t session);
 
  private:
   struct Answer;

@@ -61,7 +61,8 @@ MakeWire load() {
     }
     return reinterpret_cast<MakeWire>(symbol);
   }
-  throw Error(Errc::unsupported, "the module for etcd is not installed; it was looked for as " + tried);
+  throw Error(Errc::unsupported,
+              "the module for etcd is not installed (Debian package libholdfast-etcd); it was looked for as " + tried);
 }
 
 }  // namespace

@@ -88,6 +88,11 @@ void set_prefix(const std::string& value, Address& address) {
   address.prefix = value;
 }
 
+void set_fair(const std::string& value, Address& address) {
+  if (value != "true" && value != "false") refuse("has an option fair that is neither true nor false");
+  address.fair = value == "true";
+}
+
 }  // namespace
 
 Address Address::parse(const spi::Url& url) {
@@ -104,8 +109,13 @@ Address Address::parse(const spi::Url& url) {
   parse_hosts(authority, address);
   if (slash != std::string_view::npos) parse_chroot(rest.substr(slash), address);
   for (const auto& [name, value] : url.options) {
-    if (name != "prefix") refuse("has an unknown option; there is prefix");
-    set_prefix(value, address);
+    if (name == "prefix") {
+      set_prefix(value, address);
+    } else if (name == "fair") {
+      set_fair(value, address);
+    } else {
+      refuse("has an unknown option; there are prefix and fair");
+    }
   }
   return address;
 }

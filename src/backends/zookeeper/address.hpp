@@ -13,7 +13,8 @@ namespace holdfast::zookeeper {
 ///
 /// | option | meaning                                                                     |
 /// |--------|-----------------------------------------------------------------------------|
-/// | prefix | the node below the chroot that has all of ours; `holdfast` unless given      |
+/// | prefix | the node below the chroot that has all of ours; `holdfast` unless given     |
+/// | fair   | `false`: waiters watch the first claim of the line, not the one just ahead  |
 struct Address {
   struct Host {
     std::string name = {};  ///< or a number, without brackets
@@ -25,6 +26,7 @@ struct Address {
   std::string password = {};
   std::string chroot = {};  ///< empty, or begins with a slash and does not end with one
   std::string prefix = "holdfast";
+  bool fair = true;
 
   /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.
   static Address parse(const spi::Url& url);

@@ -67,11 +67,11 @@ Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr
   SeenLine seen = co_await seeing;
   if (!seen.ok()) co_return explain(seen.reply, false);
   std::deque<Sent> asked;
-  for (const Entry& entry : seen.line.entries) asked.push_back(session->get(path + "/" + entry.node));
+  for (const Entry& entry : seen.line.entries()) asked.push_back(session->get(path + "/" + entry.node));
   LockStatus status;
   status.name = which.name;
   status.kind = which.permits ? LockKind::semaphore : LockKind::lock;
-  status.total = which.permits ? seen.line.total : 0;
+  status.total = which.permits ? seen.line.total() : 0;
   std::optional<spi::Failure> failure;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const Reply& node = co_await asked[i];
@@ -82,7 +82,7 @@ Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr
     }
     const bool granted = seen.line.is_granted(i);
     auto& claims = granted ? status.holders : status.waiters;
-    claims.push_back(status_from(seen.line.entries[i], node, granted));
+    claims.push_back(status_from(seen.line.entries()[i], node, granted));
     if (granted) status.number = std::max(status.number, node.stat.created);
   }
   if (failure) co_return *std::move(failure);
@@ -192,9 +192,9 @@ Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, s
     co_return;
   }
   std::size_t evicted = 0;
-  for (std::size_t i = 0; i < seen.line.entries.size() && !call->over(); ++i) {
+  for (std::size_t i = 0; i < seen.line.entries().size() && !call->over(); ++i) {
     if (!seen.line.is_granted(i)) continue;
-    const Entry& entry = seen.line.entries[i];
+    const Entry& entry = seen.line.entries()[i];
     Sent asking = session->exists(path + "/" + entry.node);
     const Reply& node = co_await asking;
     if (call->over()) co_return;
@@ -207,7 +207,7 @@ Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, s
       co_return;
     }
     if (removed.ok()) ++evicted;
-    if (!entry.guid.empty() && entry.mode.kind == ClaimMode::shared) {
+    if (entry.has_guid && entry.mode.kind == ClaimMode::shared) {
       static_cast<void>(session->remove(path + "/" + entry.mark()));
     }
   }
@@ -240,8 +240,8 @@ Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, Rel
   }
   call->is_in_doubt();
   std::deque<Flow<bool>> asking;
-  for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
-    if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries[i].node, request));
+  for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
+    if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries()[i].node, request));
   }
   std::size_t asked = 0;
   for (Flow<bool>& each : asking) {
@@ -298,15 +298,15 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
       call->answer(explain(seen.reply, call->doubtful()));
       co_return;
     }
-    if (seen.line.entries.empty()) {
+    if (seen.line.empty()) {
       call->answer(call->doubtful());
       co_return;
     }
     // Whoever came between our looking and our writing has not seen the new total: then once more.
     const auto missed = [&](const Entry& entry) { return entry.sequence >= data.before && entry.mode.limit != total; };
-    if (call->doubtful() && std::none_of(seen.line.entries.begin(), seen.line.entries.end(), missed)) break;
-    for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
-      if (seen.line.is_granted(i)) data.kept = std::max(data.kept, seen.line.entries[i].sequence);
+    if (call->doubtful() && std::none_of(seen.line.entries().begin(), seen.line.entries().end(), missed)) break;
+    for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
+      if (seen.line.is_granted(i)) data.kept = std::max(data.kept, seen.line.entries()[i].sequence);
     }
     data.before = seen.stat.children_ever;
     call->is_in_doubt();
@@ -319,8 +319,8 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
   }
   // Those whose turn could never come leave.
   std::deque<Sent> removing;
-  for (std::size_t i = 0; i < seen.line.entries.size(); ++i) {
-    const Entry& entry = seen.line.entries[i];
+  for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
+    const Entry& entry = seen.line.entries()[i];
     if (!seen.line.is_granted(i) && entry.mode.permits > total) {
       removing.push_back(session->remove(path + "/" + entry.node));
     }

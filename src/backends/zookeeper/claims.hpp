@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/zookeeper/call.hpp"
+#include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/known_claims.hpp"
 #include "backends/zookeeper/lines.hpp"
@@ -61,6 +62,7 @@ class NodeClaims final : public spi::Claims {
     std::string reason = {};
 
     bool permits() const { return mode.kind == ClaimMode::permits; }
+    bool replaces_another() const { return replaces && *replaces != key.id; }
   };
   struct Renewal {
     ClaimKey key;
@@ -82,17 +84,32 @@ class NodeClaims final : public spi::Claims {
   Detached run_listen(ClaimKey key);
   Detached run_downgrade(AcquireCall call, ClaimKey key);
 
+  // claims_join.cpp
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place);
+  Flow<std::optional<Standing>> look_before(AcquireCall call, SessionPtr session, Wish wish, bool replaces);
+  Sent create_node(Session& session, const std::string& line, const Wish& wish,
+                   const std::optional<KnownClaim>& replaced) const;
+  Flow<Standing> settle(SessionPtr session, Wish wish, SeenLine seen);
+  static spi::Failure different_total(const Wish& wish, const Line& line);
+  bool can_be_followed(const std::string& line) const;
+
+  // claims_find.cpp
   Flow<std::optional<Standing>> find_again(AcquireCall call, SessionPtr session, Wish wish);
-  Flow<Standing> stand(ClaimKey key, SeenLine seen);
   Flow<spi::Result<std::optional<FoundClaim>>> find(SessionPtr session, ClaimKey key);
+  spi::ClaimAnswer answer_for(FoundClaim& found) const;
+
+  // claims_leave.cpp
   Flow<spi::Result<bool>> leave(SessionPtr session, ClaimKey key);
 
-  bool can_be_followed(const std::string& line) const;
+  // claims_stand.cpp
+  Flow<Standing> stand(ClaimKey key, SeenLine seen);
   spi::ClaimAnswer answer_for(const KnownClaim& claim) const;
-  spi::ClaimAnswer answer_for(FoundClaim& found) const;
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
-  spi::Failure explain(const Reply& reply, bool doubtful) const;
+  spi::Failure explain(const Reply& reply, bool doubtful) const {
+    return zookeeper::explain(reply, sessions_.address(), doubtful);
+  }
+
+  // claims_heard.cpp
   void check_soon(const ClaimKey& key);
   void listen_later(const ClaimKey& key);
   void listen_to_long_held();

@@ -10,7 +10,6 @@
 
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/failures.hpp"
-#include "backends/zookeeper/record.hpp"
 #include "spi/answer_soon.hpp"
 
 namespace holdfast::zookeeper {
@@ -185,19 +184,6 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     co_return;
   }
   call->answer(std::move(answers));
-}
-
-/// Somebody may want it to be released.
-void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& answer) const {
-  if (answer.standing != ClaimAnswer::Standing::granted) return;
-  auto asked = Record::from(own.text).asked;
-  if (!asked) return;
-  // There is no clock that we share with whoever asked: the time counts from when we hear of it.
-  if (std::exchange(claim.asked_in, own.stat.data_changed) != own.stat.data_changed) {
-    claim.asked_until = spi::end_of(asked->within, loop_.now());
-  }
-  const auto left = std::chrono::floor<milliseconds>(claim.asked_until - loop_.now());
-  answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
 }
 
 }  // namespace holdfast::zookeeper

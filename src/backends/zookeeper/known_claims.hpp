@@ -19,6 +19,9 @@ namespace holdfast::zookeeper {
 struct ClaimKey {
   spi::ClaimId id;
   LockName name;
+
+  /// What only this claim is called, for a NameGate.
+  std::string gate() const { return name.text() + '\0' + guid_of(id); }
   friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
 };
 
@@ -53,7 +56,9 @@ class KnownClaims {
   KnownClaim& note(const ClaimKey& key, KnownClaim claim) {
     doubts_.erase(key);
     if (const KnownClaim* const before = find(key)) leave_line(before->line);
-    ++lines_[claim.line];
+    InLine& line = lines_[claim.line];
+    ++line.count;
+    line.limit = claim.mode.limit;
     return claims_.insert_or_assign(key, std::move(claim)).first->second;
   }
   void forget(const ClaimKey& key) {
@@ -62,6 +67,20 @@ class KnownClaims {
     doubts_.erase(key);
   }
   bool has_any_in(const std::string& line) const { return lines_.contains(line); }
+  /// Whether the newest of them there takes permits out of so many.
+  bool has_permits_in(const std::string& line, std::uint32_t limit) const {
+    const auto found = lines_.find(line);
+    return found != lines_.end() && found->second.limit == limit;
+  }
+
+  /// The removal of its node was sent in that session, and is not answered yet.
+  void leaves(const ClaimKey& key, const Session& session) { leaving_[key] = &session; }
+  void has_left(const ClaimKey& key) { leaving_.erase(key); }
+  /// Whatever that session does from now on happens after the claim has gone, if it happens.
+  bool is_leaving(const ClaimKey& key, const Session& session) const {
+    const auto found = leaving_.find(key);
+    return found != leaving_.end() && found->second == &session;
+  }
 
   /// A request to make its node was not answered.
   void doubt(const ClaimKey& key) { doubts_[key] = true; }
@@ -97,16 +116,22 @@ class KnownClaims {
  private:
   void leave_line(const std::string& path) {
     const auto line = lines_.find(path);
-    if (--line->second == 0) lines_.erase(line);
+    if (--line->second.count == 0) lines_.erase(line);
   }
+
+  struct InLine {
+    std::size_t count = 0;
+    std::uint32_t limit = 0;  ///< of the newest
+  };
 
   struct Hash {
     std::size_t operator()(const ClaimKey& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
   };
 
   std::unordered_map<ClaimKey, KnownClaim, Hash> claims_;
-  std::unordered_map<std::string, std::size_t> lines_;  ///< how many there are in each
+  std::unordered_map<std::string, InLine> lines_;
   std::unordered_map<ClaimKey, bool, Hash> doubts_;
+  std::unordered_map<ClaimKey, const Session*, Hash> leaving_;
   std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> listeners_;
 };
 

@@ -15,7 +15,8 @@ namespace holdfast::zookeeper {
 /// that it still was one. So: of what we sent, the newest that was answered, and followed after `spacing` by the
 /// sending of a write that was committed, is when the lease began.
 ///
-/// A session timeout is at least two ticks, so a third of it is more than half a tick.
+/// A session timeout is at least two ticks, so a third of it is half a tick and a sixth to spare. docs/backends says
+/// what that means for heartbeats that are late.
 class LeaseProof {
  public:
   void reset(spi::Duration timeout) {

@@ -51,25 +51,6 @@ std::optional<spi::Mode> permits_from(std::string_view text) {
   return mode;
 }
 
-/// Empty if it is no claim.
-std::optional<Entry> entry_from(const std::string& node) {
-  if (node.size() < sequence_bytes) return std::nullopt;
-  Entry entry = {.node = node};
-  const std::string_view all = node;
-  if (!parse(all.substr(all.size() - sequence_bytes), entry.sequence)) return std::nullopt;
-  if (all.starts_with(ours) && all.size() > ours.size() + guid_bytes + sequence_bytes) {
-    const std::string_view kind =
-        all.substr(ours.size() + guid_bytes, all.size() - ours.size() - guid_bytes - sequence_bytes);
-    entry.guid = all.substr(ours.size(), guid_bytes);
-    if (kind == "-read-lock-") {
-      entry.mode.kind = ClaimMode::shared;
-    } else if (const auto permits = permits_from(kind)) {
-      entry.mode = *permits;
-    }
-  }
-  return entry;
-}
-
 }  // namespace
 
 std::string Nodes::encode(std::string_view name) {
@@ -133,7 +114,53 @@ std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence) {
   return std::string(ours) + guid_of(id) + std::string(shared_mark) + padded(sequence);
 }
 
-std::string Entry::mark() const { return std::string(ours) + guid + std::string(shared_mark) + padded(sequence); }
+std::string_view Entry::guid() const {
+  return has_guid ? std::string_view(node).substr(ours.size(), guid_bytes) : std::string_view();
+}
+
+std::string Entry::mark() const {
+  return std::string(ours) + std::string(guid()) + std::string(shared_mark) + padded(sequence);
+}
+
+std::optional<Entry> Entry::from(const std::string& node) {
+  if (node.size() < sequence_bytes) return std::nullopt;
+  Entry entry = {.node = node};
+  const std::string_view all = node;
+  if (!parse(all.substr(all.size() - sequence_bytes), entry.sequence)) return std::nullopt;
+  if (all.starts_with(ours) && all.size() > ours.size() + guid_bytes + sequence_bytes) {
+    const std::string_view kind =
+        all.substr(ours.size() + guid_bytes, all.size() - ours.size() - guid_bytes - sequence_bytes);
+    entry.has_guid = true;
+    if (kind == "-read-lock-") {
+      entry.mode.kind = ClaimMode::shared;
+    } else if (const auto permits = permits_from(kind)) {
+      entry.mode = *permits;
+    }
+  }
+  return entry;
+}
+
+Entries entries_from(const std::vector<std::string>& children) {
+  Entries entries;
+  entries.reserve(children.size());
+  std::map<std::string, std::int64_t, std::less<>> marks;  // by guid
+  for (const std::string& child : children) {
+    auto entry = Entry::from(child);
+    if (!entry) continue;
+    if (entry->is_mark()) {
+      marks[std::string(entry->guid())] = entry->sequence;
+    } else {
+      entries.push_back(*std::move(entry));
+    }
+  }
+  std::sort(entries.begin(), entries.end());
+  if (marks.empty()) return entries;
+  for (Entry& entry : entries) {
+    const auto mark = marks.find(entry.guid());
+    if (mark != marks.end() && mark->second == entry.sequence) entry.mode.kind = ClaimMode::shared;
+  }
+  return entries;
+}
 
 // --- semaphores -----------------------------------------------------------------------------------------------------
 
@@ -155,58 +182,46 @@ std::optional<SemaphoreData> SemaphoreData::from(std::string_view text) {
 
 // --- lines ----------------------------------------------------------------------------------------------------------
 
-Line Line::from(const std::vector<std::string>& children, const std::optional<SemaphoreData>& data) {
-  Line line;
-  std::map<std::string, std::int64_t, std::less<>> marks;  // by guid
-  for (const std::string& child : children) {
-    auto entry = entry_from(child);
-    if (!entry) continue;
-    if (!entry->guid.empty() && child == entry->mark()) {
-      marks[entry->guid] = entry->sequence;
-    } else {
-      line.entries.push_back(*std::move(entry));
-    }
-  }
-  std::sort(line.entries.begin(), line.entries.end(), [](const Entry& a, const Entry& b) {
-    return a.sequence != b.sequence ? a.sequence < b.sequence : a.node < b.node;
-  });
-  for (Entry& entry : line.entries) {
-    const auto mark = marks.find(entry.guid);
-    if (mark != marks.end() && mark->second == entry.sequence) entry.mode.kind = ClaimMode::shared;
-  }
-  if (line.entries.empty()) return line;
-  line.total = line.entries.front().mode.limit;
+Line::Line(std::shared_ptr<const Entries> entries, const std::optional<SemaphoreData>& data)
+    : entries_(std::move(entries)), data_(data) {
+  rule_.reserve(entries_->size() + 1);
+  if (entries_->empty()) return;
+  total_ = entries_->front().mode.limit;
   // The line has not been empty since it was resized if one of those who came before is still there.
-  if (data && line.entries.front().sequence < data->before) {
-    line.total = data->total;
-    for (Entry& entry : line.entries) entry.keeps = entry.sequence <= data->kept;
-  }
-  return line;
+  const bool resized = data && entries_->front().sequence < data->before;
+  if (resized) total_ = data->total;
+  for (const Entry& entry : *entries_) rule_.push_back({entry.mode, resized && entry.sequence <= data->kept});
 }
 
+Line Line::from(const std::vector<std::string>& children, const std::optional<SemaphoreData>& data) {
+  return {std::make_shared<const Entries>(entries_from(children)), data};
+}
+
+/// Those who came last are looked for most.
 const Entry* Line::find(std::string_view guid) const {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& each) { return each.guid == guid; });
-  return found == entries.end() ? nullptr : &*found;
+  const auto found =
+      std::find_if(entries_->rbegin(), entries_->rend(), [&](const Entry& each) { return each.guid() == guid; });
+  return found == entries_->rend() ? nullptr : &*found;
 }
 
-std::vector<spi::LineEntry> Line::rule() const {
-  std::vector<spi::LineEntry> line;
-  line.reserve(entries.size() + 1);
-  for (const Entry& entry : entries) line.push_back({entry.mode, entry.keeps});
-  return line;
+std::size_t Line::first_ahead_of(std::size_t place) const {
+  if (rule_[place].mode.kind != ClaimMode::shared) return 0;
+  std::size_t first = 0;
+  while (rule_[first].mode.kind == ClaimMode::shared) ++first;
+  return first;
 }
-
-spi::Turn Line::turn_of(std::size_t place) const { return spi::turn_of(rule(), place, total); }
 
 bool Line::admits(const spi::Mode& mode) const {
-  std::vector<spi::LineEntry> line = rule();
+  std::vector<spi::LineEntry> line = rule_;
   line.push_back({mode});
-  const std::uint32_t then = total == 0 ? mode.limit : total;
+  const std::uint32_t then = total_ == 0 ? mode.limit : total_;
   return spi::turn_of(line, line.size() - 1, then).kind == spi::Turn::Kind::granted;
 }
 
-void Line::erase(std::string_view guid) {
-  std::erase_if(entries, [&](const Entry& each) { return each.guid == guid; });
+Line Line::without(std::string_view guid) const {
+  auto others = std::make_shared<Entries>(*entries_);
+  std::erase_if(*others, [&](const Entry& each) { return each.guid() == guid; });
+  return {std::move(others), data_};
 }
 
 }  // namespace holdfast::zookeeper

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,12 +63,26 @@ std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence);
 struct Entry {
   std::string node = {};
   std::int64_t sequence = 0;
-  std::string guid = {};  ///< empty: not one of ours
+  bool has_guid = false;  ///< it is one of ours, or of Curator's
   spi::Mode mode = {};
-  bool keeps = false;  ///< see spi::LineEntry
 
-  std::string mark() const;  ///< the node that makes it shared, if it is there
+  std::string_view guid() const;  ///< empty if it has none
+  std::string mark() const;       ///< the node that makes it shared, if it is there
+
+  /// Empty if it is no claim's node.
+  static std::optional<Entry> from(const std::string& node);
+  /// Whether the node is not a claim but the mark beside one.
+  bool is_mark() const { return has_guid && node == mark(); }
+
+  /// The order of claims.
+  friend bool operator<(const Entry& a, const Entry& b) {
+    return a.sequence != b.sequence ? a.sequence < b.sequence : a.node < b.node;
+  }
 };
+
+/// All claims of a line, the oldest first.
+using Entries = std::vector<Entry>;
+Entries entries_from(const std::vector<std::string>& children);
 
 /// What is kept with a semaphore after it was resized, while those who came before live.
 struct SemaphoreData {
@@ -79,23 +94,34 @@ struct SemaphoreData {
   static std::optional<SemaphoreData> from(std::string_view text);
 };
 
-/// All claims of a line, the oldest first.
-struct Line {
-  std::vector<Entry> entries = {};
-  std::uint32_t total = 0;  ///< of a semaphore; 0 if nobody is there
-
+/// A line and whose turn it is in it.
+class Line {
+ public:
+  Line() = default;
+  Line(std::shared_ptr<const Entries> entries, const std::optional<SemaphoreData>& data);
   static Line from(const std::vector<std::string>& children, const std::optional<SemaphoreData>& data);
 
+  const Entries& entries() const { return *entries_; }
+  bool empty() const { return entries_->empty(); }
+  /// Of a semaphore; 0 if nobody is there.
+  std::uint32_t total() const { return total_; }
+
   const Entry* find(std::string_view guid) const;
-  std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries.data()); }
-  spi::Turn turn_of(std::size_t place) const;
+  std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_->data()); }
+  spi::Turn turn_of(std::size_t place) const { return spi::turn_of(rule_, place, total_); }
   bool is_granted(std::size_t place) const { return turn_of(place).kind == spi::Turn::Kind::granted; }
+  /// REQUIRES: the claim is behind_one. The oldest of those whose end it waits for; it cannot have its turn before.
+  std::size_t first_ahead_of(std::size_t place) const;
   /// Whether a claim of this mode that came now would have its turn.
   bool admits(const spi::Mode& mode) const;
-  void erase(std::string_view guid);
+  /// The same line without that claim.
+  Line without(std::string_view guid) const;
 
  private:
-  std::vector<spi::LineEntry> rule() const;
+  std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();
+  std::optional<SemaphoreData> data_ = {};
+  std::uint32_t total_ = 0;
+  std::vector<spi::LineEntry> rule_ = {};
 };
 
 }  // namespace holdfast::zookeeper

@@ -62,14 +62,6 @@ void take(Record& record, std::string_view key, std::string_view value) {
 
 }  // namespace
 
-Record Record::of(const spi::ClaimRequest& request, std::chrono::milliseconds lease) {
-  Record record;
-  if (request.client) record.client = *request.client;
-  record.reason = request.reason;
-  record.lease = lease;
-  return record;
-}
-
 std::string Record::text() const {
   std::string text(first_line);
   add(text, "client", client.id);

@@ -17,8 +17,6 @@ struct Record {
   std::chrono::milliseconds lease = {};
   std::optional<ReleaseRequest> asked = {};
 
-  static Record of(const spi::ClaimRequest& request, std::chrono::milliseconds lease);
-
   std::string text() const;
   /// Of a node that is not ours, its data are taken for the host, because Curator writes its address there.
   static Record from(std::string_view text);

@@ -18,6 +18,7 @@ struct NodeStat {
   std::uint64_t data_changed = 0;  ///< mzxid
   std::int32_t version = 0;        ///< of its data
   std::int64_t children_ever = 0;  ///< how many were created: the sequence of the next one
+  std::int32_t changes = 0;        ///< cversion: how many children were created and how many removed, together
 };
 
 /// How a request ended.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
@@ -25,6 +26,10 @@ namespace {
 
 /// Something is asked so often in a session timeout, so that there is always something recent to prove (LeaseProof).
 constexpr int marks_in_a_timeout = 20;
+
+/// A server that is silent for so long is left for another one.
+constexpr int silences_in_a_timeout = 8;
+constexpr milliseconds least_silence = 100ms;
 
 /// More than any server grants that was not asked for it: whoever says so is none.
 constexpr milliseconds implausible = 1h;
@@ -84,6 +89,7 @@ Session::Session(spi::Loop& loop, const Address& address, milliseconds timeout, 
       owner_(owner),
       asked_(timeout),
       process_(::getpid()),
+      used_at_(loop.now()),
       timer_(loop, [this] { drive(); }),
       mark_timer_(loop, [this] { look_around(); }) {}
 
@@ -119,6 +125,7 @@ void Session::connect(const std::string& hosts) {
   quieten_the_library();
   handle_ = zookeeper_init2(hosts.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
                             ZOO_NO_LOG_CLIENTENV, nullptr);
+  has_other_servers_ = hosts.find(',') != std::string::npos;
   if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
   state_ = State::away;
   began_ = loop_.now();
@@ -242,8 +249,21 @@ void Session::went_away() {
 /// Asks for something, so that there is something to prove; reading what has come meanwhile is welcome, too.
 void Session::look_around() {
   if (state_ != State::up) return;
-  mark_timer_.set(loop_.now() + granted_ / marks_in_a_timeout);
-  static_cast<void>(exists("/"));
+  const Instant now = loop_.now();
+  mark_timer_.set(now + granted_ / marks_in_a_timeout);
+  if (looking_ && !looking_->state()->answered) {
+    if (now >= looked_at_ + std::max<milliseconds>(granted_ / silences_in_a_timeout, least_silence)) {
+      leave_silent_server();
+    }
+    return;
+  }
+  looked_at_ = now;
+  looking_ = exists("/");
+}
+
+/// The library would wait for two thirds of the timeout, which is longer than a lease can be proved beforehand.
+void Session::leave_silent_server() {
+  if (has_other_servers_ && watched_) ::shutdown(watched_.get(), SHUT_RDWR);
 }
 
 void Session::end(Failure why) {

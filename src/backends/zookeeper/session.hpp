@@ -13,6 +13,7 @@
 
 #include "backends/zookeeper/address.hpp"
 #include "backends/zookeeper/lease_proof.hpp"
+#include "backends/zookeeper/line_memory.hpp"
 #include "backends/zookeeper/reply.hpp"
 #include "spi/claims.hpp"
 #include "spi/file_descriptor.hpp"
@@ -76,6 +77,11 @@ class Session : public std::enable_shared_from_this<Session> {
   spi::milliseconds timeout() const { return granted_; }
   /// The lease is certain to run for timeout() from here on.
   spi::Instant proved_since() const { return proof_.since(); }
+  /// Somebody wanted it, or still does.
+  void used() { used_at_ = loop_.now(); }
+  spi::Instant unused_since() const { return used_at_; }
+  /// How many of those who share in it are its own requests.
+  long own_uses() const { return looking_ && !looking_->state()->answered ? 1 : 0; }
   /// Why it is not up, or has ended.
   spi::Failure hindrance() const;
 
@@ -100,6 +106,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Its text is the path of the first new node.
   Sent together(const std::vector<Part>& parts);
 
+  /// What it remembers of the lines that it has read.
+  LineMemory& lines() { return lines_; }
+
   struct Callbacks;
 
  private:
@@ -114,6 +123,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void watch(int descriptor, int interest);
   void unwatch();
   void look_around();
+  void leave_silent_server();
   void came_up();
   void went_away();
   void end(spi::Failure why);
@@ -134,8 +144,13 @@ class Session : public std::enable_shared_from_this<Session> {
   int inside_ = 0;  ///< calls of the library that may call us back
   const pid_t process_;
   LeaseProof proof_;
+  LineMemory lines_;
   spi::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
+  bool has_other_servers_ = false;
+  std::optional<Sent> looking_;  ///< the last thing that was asked for the proof
+  spi::Instant looked_at_ = {};
+  spi::Instant used_at_ = {};
   std::optional<spi::Failure> why_;
   std::deque<std::coroutine_handle<>> waiters_;
   spi::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time

@@ -16,6 +16,7 @@ struct Session::Exchange {
   std::shared_ptr<Sent::State> state;
   Instant sent;
   bool writes;
+  std::string removes = {};
   // Of a change with several parts: where the library puts the answers.
   std::vector<zoo_op_result_t> results = {};
   std::string path = {};
@@ -56,7 +57,8 @@ NodeStat stat_from(const Stat* stat) {
           .data_changed = static_cast<std::uint64_t>(stat->mzxid),
           .version = stat->version,
           // Its cversion counts both creations and deletions.
-          .children_ever = (static_cast<std::int64_t>(stat->cversion) + stat->numChildren) / 2};
+          .children_ever = (static_cast<std::int64_t>(stat->cversion) + stat->numChildren) / 2,
+          .changes = stat->cversion};
 }
 
 int mode_of(Session::Lasting lasting) {
@@ -110,6 +112,7 @@ Sent Session::create(const std::string& path, std::string_view data, Lasting las
 Sent Session::remove(const std::string& path) {
   Sent sent;
   if (Exchange* const exchange = begin(sent, true)) {
+    exchange->removes = path;
     sent_or_not(exchange, zoo_adelete(handle_, path.c_str(), any_version, &Callbacks::done, exchange));
   }
   return sent;
@@ -202,7 +205,10 @@ void Session::Callbacks::finish(int code, Reply reply, const void* exchange) {
 
 void Session::Callbacks::created(int code, const char* path, const Stat* stat, const void* exchange) {
   Reply reply;
-  if (code == ZOK && path != nullptr) reply.text = path;
+  if (code == ZOK && path != nullptr) {
+    reply.text = path;
+    static_cast<const Exchange*>(exchange)->session->lines_.added(reply.text);
+  }
   if (code == ZOK) reply.stat = stat_from(stat);
   finish(code, std::move(reply), exchange);
 }
@@ -211,6 +217,7 @@ void Session::Callbacks::done(int code, const void* exchange) {
   Reply reply;
   const auto* const owned = static_cast<const Exchange*>(exchange);
   if (code == ZOK && !owned->path.empty()) reply.text = owned->path.c_str();
+  if (code == ZOK && !owned->removes.empty()) owned->session->lines_.removed(owned->removes);
   finish(code, std::move(reply), exchange);
 }
 

@@ -38,7 +38,9 @@ SessionPtr Sessions::for_lease(milliseconds lease) {
   forget_ended();
   lease = std::min(lease, longest_timeout);
   for (const SessionPtr& session : sessions_) {
-    if (suits(*session, lease)) return session;
+    if (!suits(*session, lease)) continue;
+    session->used();
+    return session;
   }
   if (closed_) {
     const auto ended = std::make_shared<Session>(loop_, address_, lease, owner_);
@@ -47,6 +49,7 @@ SessionPtr Sessions::for_lease(milliseconds lease) {
   }
   sessions_.push_back(std::make_shared<Session>(loop_, address_, lease, owner_));
   sessions_.back()->open();
+  close_unused_later();
   return sessions_.back();
 }
 
@@ -69,8 +72,30 @@ void Sessions::forget_ended() {
   std::erase_if(sessions_, [](const SessionPtr& session) { return session->has_ended(); });
 }
 
+/// Whoever uses a session holds it, and so does a claim.
+void Sessions::close_unused() {
+  forget_ended();
+  const std::vector<SessionPtr> all = sessions_;
+  constexpr long held_here = 2;
+  for (const SessionPtr& session : all) {
+    if (session.use_count() > held_here + session->own_uses()) session->used();
+    if (sessions_.size() < 2 || session->unused_since() + 2 * session->asked() > loop_.now()) continue;
+    std::erase(sessions_, session);
+    session->close();
+  }
+  close_unused_later();
+}
+
+void Sessions::close_unused_later() {
+  if (sessions_.size() < 2 || idle_timer_.armed()) return;
+  milliseconds shortest = longest_timeout;
+  for (const SessionPtr& session : sessions_) shortest = std::min(shortest, session->asked());
+  idle_timer_.set(loop_.now() + shortest / 2);
+}
+
 void Sessions::close() {
   closed_ = true;
+  idle_timer_.cancel();
   for (const SessionPtr& session : std::exchange(sessions_, {})) session->close();
 }
 

@@ -14,12 +14,12 @@ namespace holdfast::zookeeper {
 using SessionPtr = std::shared_ptr<Session>;
 
 /// The sessions of one client: the lease of a claim is that of its session, so there is one for each length of lease
-/// that is wanted (or nearly), and most clients have one.
+/// that is wanted (or nearly), and most clients have one. All but the last are closed after a time without use.
 class Sessions {
  public:
   /// REQUIRES: all outlive it.
   Sessions(spi::Loop& loop, const Address& address, const Nodes& nodes, Session::Owner& owner)
-      : loop_(loop), address_(address), nodes_(nodes), owner_(owner) {}
+      : loop_(loop), address_(address), nodes_(nodes), owner_(owner), idle_timer_(loop, [this] { close_unused(); }) {}
   ~Sessions() { close(); }
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
@@ -43,12 +43,15 @@ class Sessions {
 
  private:
   void forget_ended();
+  void close_unused();
+  void close_unused_later();
 
   spi::Loop& loop_;
   const Address& address_;
   const Nodes& nodes_;
   Session::Owner& owner_;
   std::vector<SessionPtr> sessions_;
+  spi::Timer idle_timer_;
   bool closed_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "backends/etcd/wire.hpp"
+#include "backends/etcd/wire/library.hpp"
 #include "backends/etcd/wire/stream_call.hpp"
 #include "backends/etcd/wire/unary_call.hpp"
 
@@ -58,6 +59,7 @@ class GrpcWire final : public Wire {
   static CallStatus plain_of(const grpc::Status& status, const Connection& connection);
   void serve();
 
+  const Library library_;  // before everything that is gRPC's, so that it ends afterwards
   WireEvents& events_;
   std::mutex mutex_;
   std::shared_ptr<Connection> connection_;

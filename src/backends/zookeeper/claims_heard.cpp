@@ -1,0 +1,96 @@
+// What the servers tell us without being asked.
+
+#include <chrono>
+#include <utility>
+
+#include "backends/zookeeper/claims.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::ClaimAnswer;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Who holds for longer wants to know at once when somebody touches its node; others hear of it when they renew.
+constexpr spi::Duration long_held = 50ms;
+
+}  // namespace
+
+void NodeClaims::check_soon(const ClaimKey& key) {
+  loop_.defer([this, key, alive = alive_] {
+    if (*alive) events_.check(key.name, key.id);
+  });
+}
+
+void NodeClaims::listen_later(const ClaimKey& key) {
+  held_.push_back({loop_.now(), key});
+  if (!long_held_timer_.armed()) long_held_timer_.set(loop_.now() + long_held);
+}
+
+/// What happened before we could hear of it is seen.
+Detached NodeClaims::run_listen(ClaimKey key) {
+  const KnownClaim* const claim = known_.find(key);
+  known_.listen(*claim->session, claim->path(), key);
+  Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
+  const Reply& own = co_await asking;
+  const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
+  if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.id);
+}
+
+void NodeClaims::listen_to_long_held() {
+  const spi::Instant now = loop_.now();
+  while (!held_.empty() && held_.front().since + long_held <= now) {
+    const ClaimKey key = std::move(held_.front().key);
+    held_.pop_front();
+    const KnownClaim* const claim = known_.find(key);
+    if (claim == nullptr || claim->waiting) continue;
+    run_listen(key);
+  }
+  if (!held_.empty()) long_held_timer_.set(held_.front().since + long_held);
+}
+
+void NodeClaims::node_changed(Session& session, const std::string& path) {
+  if (!*alive_) return;
+  for (const ClaimKey& key : known_.take_listeners(session, path)) {
+    KnownClaim* const claim = known_.find(key);
+    if (claim == nullptr) continue;
+    if (claim->ahead == path) claim->ahead.clear();
+    if (claim->waiting && claim->path() != path) {
+      run_look(key);
+    } else {
+      events_.check(key.name, key.id);
+    }
+  }
+}
+
+/// Its turn may have come: then the core need not ask.
+Detached NodeClaims::run_look(ClaimKey key) {
+  const KnownClaim* const claim = known_.find(key);
+  const bool permits = claim->mode.kind == ClaimMode::permits;
+  Flow<SeenLine> seeing = see(claim->session, claim->line, permits, Freshness::at_least_ours);
+  SeenLine seen = co_await seeing;
+  Flow<Standing> standing = stand(key, std::move(seen));
+  Standing where = co_await standing;
+  if (!*alive_ || !where.ok()) co_return;  // the core's own renewals will do
+  ClaimAnswer& answer = where.value();
+  if (answer.standing == ClaimAnswer::Standing::granted) {
+    answer.armed_at = spi::Instant::min();
+    events_.granted(key.name, key.id, answer);
+  } else if (answer.standing == ClaimAnswer::Standing::absent || answer.check_after > 0ms) {
+    events_.check(key.name, key.id);
+  }
+}
+
+void NodeClaims::session_resumed(Session& session) {
+  for (const ClaimKey& key : known_.of_session(session)) {
+    if (known_.find(key)->waiting) check_soon(key);
+  }
+}
+
+void NodeClaims::session_ended(Session& session) {
+  known_.forget_listeners(session);
+  for (const ClaimKey& key : known_.of_session(session)) check_soon(key);
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,83 @@
+// Leaving a line.
+
+#include <optional>
+#include <utility>
+
+#include "backends/zookeeper/claims.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::ClaimRef;
+using spi::Done;
+using spi::Result;
+
+void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
+  run_release(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name});
+}
+
+Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
+  // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
+  std::optional<spi::Expectation> reading;
+  const KnownClaim* const before = known_.find(key);
+  if (before == nullptr || !before->session->is_up() || !names_.is_free(key.name.text()) ||
+      !claims_.is_free(key.gate())) {
+    reading.emplace(loop_, spi::Expectation::Of::upkeep);
+  }
+  NameGate::Place place = names_.enter(key.name.text());
+  co_await place;
+  NameGate::Place own = claims_.enter(key.gate());
+  co_await own;
+  if (call->over()) co_return;
+  const KnownClaim* const claim = known_.find(key);
+  const bool alive = claim != nullptr && !claim->session->has_ended();
+  const SessionPtr session = alive ? claim->session : sessions_.any();
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return;
+  if (!session->is_up()) {
+    call->answer(session->hindrance());
+    co_return;
+  }
+  call->is_in_doubt();
+  const bool one_step = known_.find(key) != nullptr;
+  Flow<Result<bool>> leaving = leave(session, key);
+  // What comes later on the same connection is executed later.
+  if (one_step && sessions_.is_only_one()) {
+    own.leave();
+    place.leave();
+  }
+  Result<bool> left = co_await leaving;
+  call->answer(std::move(left));
+}
+
+/// Removes the nodes of a claim, wherever it stands.
+Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
+  std::optional<KnownClaim> claim;
+  if (const KnownClaim* const known = known_.find(key)) {
+    claim = *known;
+  } else {
+    Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
+    Result<std::optional<FoundClaim>> found = co_await finding;
+    if (!found.ok()) co_return found.failure();
+    if (!found.value()) {
+      known_.forget(key);
+      co_return false;
+    }
+    claim = std::move(found.value()->claim);
+  }
+  known_.forget(key);
+  known_.leaves(key, *session);
+  Sent removing = session->remove(claim->path());
+  std::optional<Sent> unmarking;
+  if (claim->was_downgraded()) {
+    unmarking = session->remove(claim->line + "/" + mark_of_shared(key.id, claim->sequence()));
+  }
+  const Reply& removed = co_await removing;
+  known_.has_left(key);
+  if (unmarking) co_await *unmarking;
+  if (removed.ok()) co_return true;
+  if (removed.outcome == Outcome::no_node || removed.outcome == Outcome::session_ended) co_return false;
+  known_.doubt(key);  // it may be there when it is asked for again
+  co_return explain(removed, true);
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,115 @@
+// Whose turn it is, and how a waiting claim comes to hear that this may have changed.
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backends/zookeeper/claims.hpp"
+#include "backends/zookeeper/record.hpp"
+
+namespace holdfast::zookeeper {
+
+using spi::ClaimAnswer;
+using spi::Failure;
+using spi::milliseconds;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Numbers of grants must stay below.
+constexpr std::uint64_t number_end = std::uint64_t{1} << 56U;
+
+constexpr int attempts = 8;
+
+}  // namespace
+
+ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) const {
+  ClaimAnswer answer;
+  answer.standing = claim.waiting ? ClaimAnswer::Standing::waiting : ClaimAnswer::Standing::granted;
+  answer.number = claim.number;
+  answer.lease = claim.session->timeout();
+  answer.armed_at = claim.session->proved_since();
+  return answer;
+}
+
+/// Somebody may want it to be released.
+void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& answer) const {
+  if (answer.standing != ClaimAnswer::Standing::granted) return;
+  auto asked = Record::from(own.text).asked;
+  if (!asked) return;
+  // There is no clock that we share with whoever asked: the time counts from when we hear of it.
+  if (std::exchange(claim.asked_in, own.stat.data_changed) != own.stat.data_changed) {
+    claim.asked_until = spi::end_of(asked->within, loop_.now());
+  }
+  const auto left = std::chrono::floor<milliseconds>(claim.asked_until - loop_.now());
+  answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
+}
+
+/// Finds out whether its turn has come, and makes sure to hear when that may have changed.
+Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    KnownClaim* claim = known_.find(key);
+    if (claim == nullptr) co_return ClaimAnswer{};
+    const SessionPtr session = claim->session;
+    const bool permits = claim->mode.kind == ClaimMode::permits;
+    if (!seen.ok()) co_return explain(seen.reply, true);
+    if (claim->number >= number_end) {
+      co_return Failure{Errc::store_failed,
+                        sessions_.address().shown() + " has had too many leaders: its numbers do not fit"};
+    }
+    const Entry* const entry = seen.line.find(guid_of(key.id));
+    if (entry == nullptr || entry->node != claim->node) {
+      known_.forget(key);
+      co_return ClaimAnswer{};
+    }
+    const std::size_t place = seen.line.place_of(*entry);
+    const spi::Turn turn = seen.line.turn_of(place);
+    claim->waiting = turn.kind != spi::Turn::Kind::granted;
+    ClaimAnswer answer = answer_for(*claim);
+    answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
+    if (!claim->waiting) {
+      claim->ahead.clear();
+      listen_later(key);
+      co_return answer;
+    }
+    if (turn.kind == spi::Turn::Kind::behind_all) {
+      if (claim->ahead == claim->line) co_return answer;
+      // Hear of every change, and look once more: it may have come before.
+      claim->ahead = claim->line;
+      known_.listen(*session, claim->line, key);
+      Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
+      seen = co_await seeing;
+      continue;
+    }
+    const std::size_t before = sessions_.address().fair ? turn.ahead : seen.line.first_ahead_of(place);
+    const std::string ahead = claim->line + "/" + seen.line.entries()[before].node;
+    if (claim->ahead == ahead) co_return answer;
+    known_.listen(*session, ahead, key);
+    known_.listen(*session, claim->path(), key);
+    Sent watching = session->get(ahead, Session::Watching::yes);
+    Sent own = session->get(claim->path(), Session::Watching::yes);
+    const Reply& watched = co_await watching;
+    const Reply& itself = co_await own;
+    if (itself.outcome == Outcome::no_node) {
+      known_.forget(key);
+      co_return ClaimAnswer{};
+    }
+    if (!watched.ok() && watched.outcome != Outcome::no_node) co_return explain(watched, true);
+    claim = known_.find(key);
+    if (claim == nullptr) co_return ClaimAnswer{};
+    // One whose data have changed may have become shared before we could hear of it.
+    const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
+    if (watched.ok()) claim->ahead = ahead;
+    if (sure) co_return answer;
+    Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours);
+    seen = co_await seeing;
+  }
+  KnownClaim* const claim = known_.find(key);
+  if (claim == nullptr) co_return ClaimAnswer{};
+  ClaimAnswer answer = answer_for(*claim);
+  answer.place = 1;
+  answer.check_after = 10ms;  // those ahead come and go faster than we look
+  co_return answer;
+}
+
+}  // namespace holdfast::zookeeper
