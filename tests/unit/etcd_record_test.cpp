@@ -22,6 +22,7 @@ Record full() {
   record.client.command = "run --now\nnext line";
   record.client.label = "label with spaces";
   record.reason = "100 %";
+  record.id = "0123456789abcdef0123456789abcdef";
   return record;
 }
 

@@ -90,8 +90,9 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   wanted.choose_keys(keys_, slots_.of(wanted.claim));
   const ClaimKey replaced = {wanted.claim.name, wanted.replaces.value_or(spi::ClaimId())};
   if (wanted.replaces) {
-    const KnownClaim* const known = lookout_.find(replaced);
-    wanted.replaced_keys = known == nullptr ? keys_of(replaced) : std::vector<std::string>{known->key};
+    auto keys = co_await finding_keys(replaced, wanted.deadline);
+    if (!keys.ok()) co_return std::move(keys.failure());
+    wanted.replaced_keys = std::move(keys.value());
     replacements_.try_emplace(replaced);
   }
   auto answer = co_await joining(wanted);
@@ -349,12 +350,23 @@ Operation<bool> EtcdClaims::deleting(std::string key, std::int64_t create_revisi
   }
 }
 
-std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) {
+std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) const {
   std::vector<std::string> keys;
+  const auto slot = slots_.find(claim);
+  if (!slot) return keys;
   for (const ClaimMode mode : {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits}) {
-    keys.push_back(keys_.claim(claim.name.text(), mode, slots_.of(claim)));
+    keys.push_back(keys_.claim(claim.name.text(), mode, *slot));
   }
   return keys;
+}
+
+Operation<std::vector<std::string>> EtcdClaims::finding_keys(const ClaimKey& claim, Instant deadline) {
+  if (const KnownClaim* const known = lookout_.find(claim)) co_return std::vector{known->key};
+  if (slots_.find(claim)) co_return keys_of(claim);
+  Look look = {.claim = claim};
+  auto sought = co_await seeking(look, deadline);
+  if (!sought.ok()) co_return std::move(sought.failure());
+  co_return look.sight ? std::vector{look.sight->key} : std::vector<std::string>();
 }
 
 }  // namespace holdfast::etcd

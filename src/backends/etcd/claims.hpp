@@ -72,13 +72,16 @@ class EtcdClaims final : public spi::Claims {
   spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
   /// The life that began with that revision, or a later one that is found instead.
   spi::Operation<bool> deleting(std::string key, std::int64_t create_revision, std::string door, spi::Instant deadline);
-  /// Where a claim may stand, whatever its mode.
-  std::vector<std::string> keys_of(const ClaimKey& claim);
+  /// Where a claim of this client may stand, whatever its mode.
+  std::vector<std::string> keys_of(const ClaimKey& claim) const;
+  /// The same of any claim.
+  spi::Operation<std::vector<std::string>> finding_keys(const ClaimKey& claim, spi::Instant deadline);
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
   spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, spi::Instant deadline);
   spi::Operation<std::vector<spi::ClaimAnswer>> looking(std::vector<Look>& looks, spi::Instant deadline);
   spi::Operation<spi::Nothing> learning(std::vector<Look>& looks, spi::Instant deadline);
+  spi::Operation<spi::Nothing> seeking(Look& look, spi::Instant deadline);
   spi::Operation<spi::Nothing> reading(std::vector<Look>& looks, spi::Instant deadline);
   spi::Operation<spi::Nothing> reading_one(Look& look, spi::Instant deadline);
   spi::Operation<spi::ClaimAnswer> lengthening(Look look, spi::Instant deadline);

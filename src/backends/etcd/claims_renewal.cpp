@@ -146,6 +146,12 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
       unknown.push_back(&look);
     }
   }
+  for (Look* const look : unknown) {
+    if (slots_.find(look->claim)) continue;
+    auto sought = co_await seeking(*look, deadline);
+    if (!sought.ok()) co_return std::move(sought.failure());
+  }
+  std::erase_if(unknown, [&](const Look* look) { return !slots_.find(look->claim); });
   constexpr std::size_t at_once = most_operations / modes.size();
   for (std::size_t begin = 0; begin < unknown.size(); begin += at_once) {
     const std::span<Look* const> some = std::span(unknown).subspan(begin, std::min(at_once, unknown.size() - begin));
@@ -153,7 +159,7 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
     for (const Look* const look : some) {
       for (const ClaimMode mode : modes) {
         read.then.emplace_back(
-            Range{.key = keys_.claim(look->claim.name.text(), mode, slots_.of(look->claim)), .keys_only = true});
+            Range{.key = keys_.claim(look->claim.name.text(), mode, *slots_.find(look->claim)), .keys_only = true});
       }
     }
     auto reply = co_await transacting(link_, std::move(read), deadline);
@@ -169,6 +175,29 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
                          .mode = mode,
                          .create_revision = found.create_revision};
       look.under = found.lease;
+    }
+  }
+  co_return Nothing{};
+}
+
+/// A claim that has no key of ours, as another client's: its record says which it is.
+Operation<Nothing> EtcdClaims::seeking(Look& look, Instant deadline) {
+  Transaction read;
+  for (const bool permits : {false, true}) read.then.emplace_back(whole(keys_.line(look.claim.name.text(), permits)));
+  auto reply = co_await transacting(link_, std::move(read), deadline);
+  if (!reply.ok()) co_return std::move(reply.failure());
+  const std::string id = hexadecimal(look.claim.id);
+  for (const bool permits : {false, true}) {
+    const Line line(reply.value().outcomes[permits ? 1 : 0].found);
+    for (std::size_t place = 0; place < line.size(); ++place) {
+      const Line::Claim& claim = line[place];
+      if (claim.record.id != id) continue;
+      const std::string path = keys_.line(look.claim.name.text(), permits);
+      look.sight = Sight{.line = path,
+                         .key = claim.key,
+                         .mode = Keys::mode_in(path, claim.key, permits),
+                         .create_revision = claim.create_revision};
+      look.under = claim.lease;
     }
   }
   co_return Nothing{};
@@ -270,10 +299,6 @@ Transaction EtcdClaims::changing(const Line::Claim& claim) {
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  const KnownClaim* const known = lookout_.find({claim.name, claim.id});
-  if (known != nullptr && known->mode == ClaimMode::permits) {
-    return spi::answer_soon<ClaimAnswer>(loop_, std::move(done), spi::cannot_downgrade_permits(claim.name));
-  }
   downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
@@ -291,11 +316,11 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration pat
     slots_.free(claim);
     co_return ClaimAnswer{};
   }
-  if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
   for (;;) {
     auto read = co_await reading_one(look, deadline);
     if (!read.ok()) co_return std::move(read.failure());
     if (!look.found) co_return ClaimAnswer{};
+    if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
     Standing standing = *look.found;
     const LeasePtr lease = leases_.find(standing.claim.lease);
     const Instant armed = lease ? lease->armed : Instant::min();

@@ -15,6 +15,8 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
+}  // namespace
+
 std::string hexadecimal(const spi::ClaimId& id) {
   constexpr std::string_view small_digits = "0123456789abcdef";
   std::string text;
@@ -24,8 +26,6 @@ std::string hexadecimal(const spi::ClaimId& id) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string encode(std::string_view name) {
   std::string encoded;
@@ -101,6 +101,11 @@ std::string Keys::end_of(std::string_view prefix) {
 }
 
 std::string Keys::end_of_exclusive(std::string_view line) { return std::string(line) + shared_mark; }
+
+ClaimMode Keys::mode_in(std::string_view line, std::string_view key, bool permits) {
+  if (permits) return ClaimMode::permits;
+  return key.substr(line.size()).starts_with(shared_mark) ? ClaimMode::shared : ClaimMode::exclusive;
+}
 
 std::string Keys::client_in(std::string_view line, std::string_view key) {
   std::string_view id = key.substr(line.size());

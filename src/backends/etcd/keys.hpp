@@ -19,15 +19,16 @@ namespace holdfast::etcd {
 /// | `<prefix>/~permits/<name>`      | a semaphore's door: see rooms.hpp |
 /// | `<prefix>/~register/<name>`     | a register                                                        |
 ///
-/// In names all but letters, digits and `._-` is %XX, so they contain no slash and begin with no tilde. A claim that
-/// was made shared later keeps its key.
+/// The key of a claim ends with its slot (slots.hpp). In names all but letters, digits and `._-` is %XX, so they
+/// contain no slash and begin with no tilde. A claim that was made shared later keeps its key.
 class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
 
   /// What the keys of a line begin with, up to the last slash.
   std::string line(std::string_view name, bool permits) const;
-  std::string claim(std::string_view name, ClaimMode mode, const spi::ClaimId& id) const;
+  /// `slot`: see slots.hpp.
+  std::string claim(std::string_view name, ClaimMode mode, const spi::ClaimId& slot) const;
   std::string door(std::string_view name) const;
   std::string register_of(std::string_view name) const;
   /// Begin and end of all lines of that kind whose names begin so.
@@ -40,6 +41,8 @@ class Keys {
   static std::string end_of(std::string_view prefix);
   /// The end of the exclusive claims of a lock's line; the shared ones stand behind.
   static std::string end_of_exclusive(std::string_view line);
+  /// In which mode the claim with that key has joined its line.
+  static ClaimMode mode_in(std::string_view line, std::string_view key, bool permits);
   /// What all keys begin with that the client which made `key` has in that line. The key itself if we do not know.
   static std::string client_in(std::string_view line, std::string_view key);
 
@@ -48,6 +51,9 @@ class Keys {
 
   const std::string prefix_;
 };
+
+/// As it is written in keys and records.
+std::string hexadecimal(const spi::ClaimId& id);
 
 /// What a name begins with, its encoding begins with, too.
 std::string encode(std::string_view name);

@@ -15,8 +15,8 @@ using std::chrono::microseconds;
 using std::chrono::system_clock;
 
 constexpr std::string_view mark = "holdfast 1";
-constexpr std::size_t fields = 12;
-constexpr std::size_t fields_if_asked = 14;
+constexpr std::size_t fields = 13;
+constexpr std::size_t fields_if_asked = 15;
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -56,6 +56,7 @@ ClaimMode mode_in(std::string_view word) {
 
 Record Record::of(const spi::ClaimRequest& request, spi::milliseconds lease) {
   Record record;
+  record.id = hexadecimal(request.id);
   record.mode = request.mode;
   record.lease = lease;
   record.since = system_clock::now();
@@ -81,6 +82,7 @@ std::string Record::text() const {
   write(std::to_string(client.pid));
   write(encode(client.command) + " " + encode(client.label));
   write(encode(reason));
+  write(id);
   if (asked_to_release) {
     write(encode(asked_to_release->reason));
     write(std::to_string(asked_to_release->within.count()));
@@ -103,8 +105,9 @@ Record Record::parse(std::string_view text) {
   record.client.command = text_in(lines[10].substr(0, space));
   if (space != std::string_view::npos) record.client.label = text_in(lines[10].substr(space + 1));
   record.reason = text_in(lines[11]);
+  record.id = lines[12];
   if (lines.size() >= fields_if_asked) {
-    record.asked_to_release = {text_in(lines[12]), spi::milliseconds(number_in(lines[13]))};
+    record.asked_to_release = {text_in(lines[13]), spi::milliseconds(number_in(lines[14]))};
   }
   return record;
 }

@@ -13,6 +13,7 @@ namespace holdfast::etcd {
 
 /// What a claim's key holds: who claims what and why. Other clients of etcd leave it empty.
 struct Record {
+  std::string id = {};  ///< the claim's, as it is written
   spi::Mode mode = {};
   bool keeps = false;            ///< permits that were granted before the total was lowered
   spi::milliseconds lease = {};  ///< as the store gave it

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,16 @@ class Slots {
   /// Of all clients, only this one has it.
   explicit Slots(std::uint64_t client) : client_(client) {}
 
-  /// What stands for the claim in its key.
+  /// What stands for the claim in its key, if it has one.
+  std::optional<spi::ClaimId> find(const ClaimKey& claim) const {
+    const auto name = names_.find(claim.name);
+    if (name == names_.end()) return std::nullopt;
+    const auto slot = name->second.slots.find(claim.id);
+    if (slot == name->second.slots.end()) return std::nullopt;
+    return spi::ClaimId{client_, slot->second};
+  }
+
+  /// The same; if it has none, it is given one.
   spi::ClaimId of(const ClaimKey& claim) {
     Name& name = names_[claim.name];
     const auto [at, is_new] = name.slots.try_emplace(claim.id);
