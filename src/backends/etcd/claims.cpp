@@ -100,7 +100,10 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const bool in_doubt = !answer.ok() && answer.failure().code == Errc::in_doubt;
   if (in_doubt) slots_.doubt(wanted.claim);
   const bool is_there = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
-  if (happened && !is_there) slots_.free(wanted.claim);
+  if (happened && !is_there) {
+    lookout_.forget(wanted.claim);
+    slots_.free(wanted.claim);
+  }
   if (wanted.replaces) {
     auto node = replacements_.extract(replaced);
     if (happened) lookout_.forget(replaced);

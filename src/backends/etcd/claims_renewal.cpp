@@ -236,6 +236,9 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
           for (Look* const look : batch) {
             look->found = look->sight->in(outcomes.first(look->sight->size()), reply.value().revision);
             outcomes = outcomes.subspan(look->sight->size());
+            // Its key may have another claim by now.
+            const bool is_it = look->found && look->found->claim.record.id == hexadecimal(look->claim.id);
+            if (!is_it) look->found.reset();
           }
         }
         if (--gathering->left > 0) return;
