@@ -27,6 +27,12 @@ using test::eventually;
 
 constexpr auto long_patience = 180s;
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool instrumented = true;
+#else
+constexpr bool instrumented = false;
+#endif
+
 bool is_full_size() {
   const char* const text = std::getenv("HOLDFAST_SCALE");
   return text != nullptr && std::stoul(text) >= 10;
@@ -53,7 +59,7 @@ class ZookeeperCrowd : public testing::Test {
     while (!clients_.empty()) clients_.pop_back();  // the last first: nobody is woken by it
   }
 
-  const std::size_t size_ = is_full_size() ? 1000 : 200;
+  const std::size_t size_ = is_full_size() && !instrumented ? 1000 : 200;
 
   void gather(const std::string& options) {
     allow_many_descriptors();
