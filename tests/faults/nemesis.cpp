@@ -72,6 +72,7 @@ Harm Nemesis::run(milliseconds duration) {
 bool Nemesis::has_done_enough() const {
   constexpr std::uint64_t some = 3;
   return harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 && harm_.stops_in_section >= some &&
+         arena_->harmful_writes > 0 &&
          (!sabotage_ || (harm_.sabotages >= (sabotage_->kind == Sabotage::lose_quorum ? 1 : some) && harm_.hits > 0));
 }
 
