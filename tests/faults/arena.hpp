@@ -35,6 +35,8 @@ struct Arena {
   std::atomic<bool> finish;                                       ///< each thread takes a last turn, and ends
   std::array<std::atomic<bool>, most_processes> stop_in_section;  ///< between the look at the hold and the write
 
+  std::atomic<std::uint64_t> harmful_writes;  ///< late ones, to the resources without a fence
+
   std::array<FencedResource, most_names> fenced;
   std::array<UnfencedResource, most_names> unfenced;
 

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <functional>
 #include <future>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <random>
@@ -84,6 +85,7 @@ class Thread {
         case Way::async_acquire: asks(never); return held(acquire_asynchronously(mutex));
       }
     } catch (const Error& error) {
+      if (error.errc() != Errc::unreachable && error.errc() != Errc::in_doubt) std::cerr << error.what() << '\n';
       note({.at = now(), .what = Noted::answered, .detail = static_cast<std::uint8_t>(error.errc())});
     }
     return false;
@@ -161,6 +163,7 @@ class Thread {
     const bool accepted = arena().fenced[name_].write(token, fence);
     note({.at = now(), .value = token, .what = Noted::wrote, .detail = accepted});
     const bool harm = arena().unfenced[name_].write(token, value + 1);
+    arena().harmful_writes += harm ? 1 : 0;
     note({.at = now(), .value = token, .what = Noted::unfenced, .detail = harm});
     if (!look(hold)) hear_of_loss();
   }

@@ -47,8 +47,8 @@ class Majority : public testing::TestWithParam<ReplicatedKind> {
     EXPECT_THAT(holder.ask("acquire c 3000 1000"), AnyOf(StartsWith("error"), "timed_out")) << "from a minority";
     EXPECT_THAT(control.ask("acquire c 3000 20000"), StartsWith("granted")) << "from the majority";
 
-    store_->rejoin(server);
     EXPECT_EQ(line[0]->ask("release a"), "released");
+    store_->rejoin(server);
     EXPECT_GT(token_in(holder.ask("acquire a 3000 20000")), next);
   }
 
@@ -111,10 +111,11 @@ TEST_P(Majority, KeepsAHoldAndALineUnderANewLeader) {
     ASSERT_EQ(store_->do_harm(harm, 500ms), 1U) << name_of(harm);
     EXPECT_TRUE(waits(*line[0])) << name_of(harm);
     EXPECT_EQ(holder.ask("valid a"), "yes") << name_of(harm);
-    EXPECT_EQ(holder.ask("release a"), "released") << name_of(harm);
+    // Whoever comes back may make them vote again.
+    EXPECT_THAT(holder.ask("release a"), AnyOf("released", "in_doubt")) << name_of(harm);
     const std::uint64_t next = token_in(line[0]->receive(5s + slack).value_or("no answer"));
     EXPECT_GT(next, token) << name_of(harm);
-    ASSERT_EQ(line[0]->ask("release a"), "released") << name_of(harm);
+    ASSERT_THAT(line[0]->ask("release a"), AnyOf("released", "in_doubt")) << name_of(harm);
     token = token_in(holder.ask("acquire a 15000 20000"));
     ASSERT_GT(token, next) << name_of(harm);
   }

@@ -31,10 +31,11 @@ Rhythm rhythm_of(Sabotage sabotage) {
     case Sabotage::cut_everybody: return {200ms, 200ms, 0};
     case Sabotage::lose_replies:
     case Sabotage::compact: return {300ms, 600ms, 0};
+    // Longer than two leases: a new leader may extend them all, and the dead must be followed now and then.
     case Sabotage::kill_leader:
     case Sabotage::pause_leader:
-    case Sabotage::cut_off_leader: return {1500ms, 3000ms, 130};
-    case Sabotage::lose_quorum: return {1500ms, 3000ms, 220, 200};
+    case Sabotage::cut_off_leader: return {4500ms, 6000ms, 130};
+    case Sabotage::lose_quorum: return {4500ms, 6000ms, 220, 200};
     // Longer than a lease, so that there are times in which locks must exclude.
     case Sabotage::restart_empty: return {1500ms, 3000ms, 30};
     case Sabotage::forget:
@@ -42,6 +43,10 @@ Rhythm rhythm_of(Sabotage sabotage) {
     case Sabotage::forget_and_set_back: return {1500ms, 3000ms, 0};
   }
   return {};
+}
+
+bool needs_three_servers(Sabotage sabotage) {
+  return sabotage >= Sabotage::kill_leader && sabotage <= Sabotage::lose_quorum;
 }
 
 bool is_away(Sabotage sabotage) { return sabotage != Sabotage::forget_scripts && sabotage != Sabotage::cut_listeners; }
@@ -71,8 +76,10 @@ Harm Nemesis::run(milliseconds duration) {
 /// On a machine that hardly runs, less happens in a given time.
 bool Nemesis::has_done_enough() const {
   constexpr std::uint64_t some = 3;
-  return harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 && harm_.stops_in_section >= some &&
-         (!sabotage_ || (harm_.sabotages >= (sabotage_->kind == Sabotage::lose_quorum ? 1 : some) && harm_.hits > 0));
+  const bool has_harmed_users = harm_.kills > 0 && harm_.short_stops > 0 && harm_.long_stops > 0 &&
+                                harm_.stops_in_section >= some && arena_->harmful_writes > 0;
+  if (!sabotage_) return has_harmed_users;
+  return has_harmed_users && harm_.hits > 0 && harm_.sabotages >= (needs_three_servers(sabotage_->kind) ? 2 : some);
 }
 
 void Nemesis::come_to_rest() {
@@ -147,7 +154,8 @@ void Nemesis::wake_up(Moment moment) {
     if (fleet_.has_stopped_itself(slot)) {
       ++harm_.stops_in_section;
       in_section_[slot] = true;
-      wakes_[slot] = now() + leases(150, 250);  // time for somebody else to be served, and to write
+      // Time for somebody else to be served, and to write.
+      wakes_[slot] = now() + (sabotage_ && needs_three_servers(sabotage_->kind) ? leases(300, 400) : leases(150, 250));
     }
     if (moment < wakes_[slot]) continue;
     wakes_[slot] = never;

@@ -107,6 +107,17 @@ void Proxy::delay(std::chrono::milliseconds delay) {
   obey([&] { delay_ = delay; });
 }
 
+void Proxy::translate(std::string from, std::string to) {
+  obey([&] { dictionary_.emplace_back(std::move(from), std::move(to)); });
+}
+
+void Proxy::translate(std::string& bytes) const {
+  for (const auto& [from, to] : dictionary_) {
+    const std::size_t at = bytes.find(from);
+    if (at != std::string::npos) bytes.replace(at, from.size(), to);
+  }
+}
+
 void Proxy::shut_out(pid_t process) {
   obey([&] {
     shut_out_ = process;
@@ -207,15 +218,20 @@ bool Proxy::serve(Connection& connection, short client_events, short server_even
   return pass(connection.client, connection.server, static_cast<short>(client_events | (server_events & POLLOUT)),
               false) &&
          pass(connection.server, connection.client, static_cast<short>(server_events | (client_events & POLLOUT)),
-              loses_replies_);
+              true);
 }
 
-bool Proxy::pass(Way& from, const Way& to, short events, bool lose) {
+bool Proxy::pass(Way& from, const Way& to, short events, bool is_reply) {
+  const bool lose = is_reply && loses_replies_;
   if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
     std::array<char, 16384> buffer;
     const ssize_t heard = ::recv(from.socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (heard == 0 || (heard < 0 && errno != EAGAIN)) return false;
-    if (heard > 0) from.delayed.push_back({Clock::now() + delay_, {buffer.data(), static_cast<std::size_t>(heard)}});
+    if (heard > 0) {
+      std::string bytes(buffer.data(), static_cast<std::size_t>(heard));
+      if (!is_reply) translate(bytes);
+      from.delayed.push_back({Clock::now() + delay_, std::move(bytes)});
+    }
   }
   while (!from.delayed.empty() && from.delayed.front().due <= Clock::now()) {
     if (lose) lost_ += from.delayed.front().bytes.size();

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "spi/file_descriptor.hpp"
 
@@ -43,6 +45,9 @@ class Proxy {
   std::size_t lost() const { return lost_; }
   /// From now on everything takes this much longer, each way.
   void delay(std::chrono::milliseconds delay);
+  /// From now on, where a client says `from`, the server hears `to`, unless it comes in pieces.
+  /// REQUIRES: they have the same length.
+  void translate(std::string from, std::string to);
   /// From now on nothing passes on connections that this process has opened or will open, and nobody is told.
   void shut_out(pid_t process);
   /// Nobody is shut out any more. Connections of whoever was are reset.
@@ -77,7 +82,8 @@ class Proxy {
   void accept();
   /// False: one side is done.
   bool serve(Connection& connection, short client_events, short server_events);
-  bool pass(Way& from, const Way& to, short events, bool lose);
+  bool pass(Way& from, const Way& to, short events, bool is_reply);
+  void translate(std::string& bytes) const;
   void wake() const;
   static void cut(Connection& connection);
   bool is_opened_by(const Connection& connection, pid_t process) const;
@@ -94,6 +100,7 @@ class Proxy {
   bool loses_replies_ = false;
   std::chrono::milliseconds delay_ = {};
   pid_t shut_out_ = 0;
+  std::vector<std::pair<std::string, std::string>> dictionary_;
 
   std::mutex mutex_;  ///< for the rest
   std::condition_variable changed_;

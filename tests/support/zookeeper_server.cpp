@@ -112,6 +112,13 @@ ZookeeperEnsemble::ZookeeperEnsemble(Options options) : options_(options), membe
     member.follow_link = std::make_unique<Proxy>(member.follow_port);
     member.elect_link = std::make_unique<Proxy>(member.elect_port);
   }
+  // They tell each other where they can be reached for votes.
+  for (const Member& listener : members_) {
+    for (const Member& speaker : members_) {
+      if (!options_.breakable_links) continue;
+      listener.elect_link->translate("127.0.0.1:" + speaker.elect_port, speaker.elect_link->address());
+    }
+  }
   start();
 }
 

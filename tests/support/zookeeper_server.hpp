@@ -76,7 +76,7 @@ class ZookeeperEnsemble {
   /// The same, but `silent` is not asked: it stands still, or is the last to know.
   std::size_t leader_beside(std::size_t silent) const;
 
-  /// From now on this member and the others do not hear of each other, but for votes; its clients reach it as before.
+  /// From now on this member and the others do not hear of each other; its clients reach it as before.
   /// REQUIRES: Options::breakable_links.
   void cut_off(std::size_t member);
   /// The opposite. REQUIRES: it was not killed meanwhile.

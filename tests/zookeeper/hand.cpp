@@ -141,15 +141,18 @@ std::int64_t Hand::owner(const std::string& path) {
 
 void Hand::end_session(const std::string& port, std::int64_t session) {
   const clientid_t id = password_of(session);
-  zhandle_t* const handle = open_handle(port, &id);
   const auto end = steady_clock::now() + std::chrono::seconds(20);
-  const auto is_undecided = [&] {
-    return zoo_state(handle) != ZOO_CONNECTED_STATE && zoo_state(handle) != ZOO_EXPIRED_SESSION_STATE;
-  };
-  while (is_undecided() && steady_clock::now() < end) turn(handle);
-  const bool decided = !is_undecided();
-  zookeeper_close(handle);
-  if (!decided) throw std::runtime_error("a session cannot be entered");
+  // The client enters it again as soon as it is pushed out, perhaps before it is closed here.
+  for (bool ended = false; !ended;) {
+    zhandle_t* const handle = open_handle(port, &id);
+    while (zoo_state(handle) != ZOO_CONNECTED_STATE && zoo_state(handle) != ZOO_EXPIRED_SESSION_STATE &&
+           steady_clock::now() < end) {
+      turn(handle);
+    }
+    ended = zoo_state(handle) == ZOO_EXPIRED_SESSION_STATE;
+    zookeeper_close(handle);
+    if (steady_clock::now() >= end) throw std::runtime_error("a session does not end");
+  }
 }
 
 void Hand::remove(const std::string& path) {
