@@ -120,7 +120,7 @@ class ZookeeperLoneMember : public ZookeeperEnsembles {
   void expect_the_holder_knows_first(Disturb disturb) {
     Client client(url(member_));
     Client other(url(leader()));
-    const Hold hold = Mutex(client, "name", {.ttl = 1s}).acquire();
+    const Hold hold = Mutex(client, "name", {.ttl = 2s}).acquire();
     Background waiter([&](std::stop_token stop) {
       Hold next = Mutex(other, "name", {.ttl = 1s}).acquire(stop);
       EXPECT_FALSE(hold.valid()) << "two holders";
