@@ -57,7 +57,8 @@ Caller::Acquire::Acquire(Caller& caller, Cell& cell, const LockOptions& options,
     : caller_(caller),
       cell_(cell),
       request_(
-          options, when_busy, caller.deadline_,
+          // Whoever will not wait has no deadline either: it is answered soon, and then it is known what it has.
+          options, when_busy, when_busy == spi::WhenBusy::refuse ? spi::Instant::max() : caller.deadline_,
           [this](Request::Answer answer) {
             answer_.emplace(std::move(answer));
             if (waiting_) caller_.engine_.loop().defer([waiting = waiting_] { waiting.resume(); });

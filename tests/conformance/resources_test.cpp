@@ -22,7 +22,8 @@ using test::thread_count;
 // M57
 TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
   {
-    const Client warm_up = open();
+    Client warm_up = open();
+    const Hold hold = Mutex(warm_up, "warm").acquire();
   }
   const auto descriptors = open_descriptors();
   const auto threads = thread_count();
