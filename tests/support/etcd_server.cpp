@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "support/eventually.hpp"
+#include "support/threads_at_exit.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -39,6 +40,7 @@ std::string new_name() {
 }  // namespace
 
 EtcdServer::EtcdServer(Options options) : options_(std::move(options)) {
+  wait_for_threads_at_exit();
   members_.resize(static_cast<std::size_t>(options_.servers));
   std::string log;
   for (int attempt = 0; attempt < 5; ++attempt) {

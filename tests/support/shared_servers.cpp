@@ -20,6 +20,7 @@
 
 #include "spi/file_descriptor.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/threads_at_exit.hpp"
 
 // Processes find each other by files in a directory that is named after the program:
 //   users    every user has a shared lock on it, for as long as it lives; the keeper an exclusive one when it ends
@@ -156,6 +157,7 @@ Use find_or_start(const std::string& name, const std::function<RunningServers()>
 }  // namespace
 
 std::string shared_servers(const std::string& name, const std::function<RunningServers()>& start) {
+  wait_for_threads_at_exit();
   static std::mutex mutex;
   static std::map<std::string, Use> uses;
   const std::lock_guard guard(mutex);
