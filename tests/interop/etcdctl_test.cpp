@@ -3,17 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iomanip>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "interop/counting.hpp"
 #include "support/background.hpp"
 #include "support/etcd_server.hpp"
 #include "support/eventually.hpp"
@@ -30,48 +27,21 @@ using test::eventually;
 using test::ForkedChild;
 using test::ServerProcess;
 
-constexpr int turns_of_each_side = 100;
-
-std::string text_of(const std::string& file) {
-  std::string text;
-  std::getline(std::ifstream(file), text, '\0');
-  return text;
-}
-
 class Etcdctl : public testing::Test {
  protected:
-  Etcdctl() {
-    std::ofstream(folder() + "/counter") << "0000000000";
-    std::ofstream(folder() + "/turns") << "";
-  }
-
-  std::string folder() const { return directory_.path().string(); }
   std::string endpoint() const { return "127.0.0.1:" + server_.port(); }
-  int counter() const { return std::stoi(text_of(folder() + "/counter")); }
-  std::string turns() const { return text_of(folder() + "/turns"); }
-  bool enough() const {
-    const std::string all = turns();
-    return std::ranges::count(all, 'e') >= turns_of_each_side && std::ranges::count(all, 'c') >= turns_of_each_side;
-  }
-  void count_one() const {
-    const int number = counter();
-    std::this_thread::sleep_for(1ms);
-    std::fstream(folder() + "/counter", std::ios::in | std::ios::out)
-        << std::setw(10) << std::setfill('0') << number + 1;
-    std::ofstream(folder() + "/turns", std::ios::app) << 'c';
-  }
 
   /// Two processes of each side, and perhaps one that takes no lock, count until each side had its turns.
-  void count(bool without_lock) const {
+  void count(const Counting& counting, bool without_lock) const {
     std::vector<ForkedChild> children;
     for (int number = 0; number < 2; ++number) {
       children.emplace_back([&](ChildReport&) {
         alarm(100);
         Client client(server_.url());
         Mutex mutex(client, "counted");
-        while (!enough()) {
+        while (!counting.enough()) {
           const std::scoped_lock lock(mutex);
-          count_one();
+          counting.count_one();
         }
       });
     }
@@ -79,7 +49,7 @@ class Etcdctl : public testing::Test {
     for (int number = 0; number < 3; ++number) {
       if (number == 2 && !without_lock) break;
       others.push_back(std::make_unique<ServerProcess>(
-          std::vector<std::string>{HOLDFAST_ETCDCTL_COUNT, endpoint(), "holdfast/counted", folder(),
+          std::vector<std::string>{HOLDFAST_ETCDCTL_COUNT, endpoint(), "holdfast/counted", counting.directory(),
                                    std::to_string(turns_of_each_side), number == 2 ? "without" : ""},
           directory_.path()));
     }
@@ -92,19 +62,16 @@ class Etcdctl : public testing::Test {
 };
 
 TEST_F(Etcdctl, CountsTogetherWithHoldfast) {
-  count(false);
-  const std::string all = turns();
-  EXPECT_EQ(counter(), static_cast<int>(all.size()));
-  EXPECT_GE(std::ranges::count(all, 'e'), turns_of_each_side);
-  EXPECT_GE(std::ranges::count(all, 'c'), turns_of_each_side);
-  EXPECT_NE(all.find("ec"), std::string::npos) << "they contended";
-  EXPECT_NE(all.find("ce"), std::string::npos);
+  const Counting counting('e');
+  count(counting, false);
+  counting.expect_that_all_were_counted();
 }
 
 // The control: that the counter is right is the lock's doing.
 TEST_F(Etcdctl, AClientThatIgnoresTheLockMakesTheCounterWrong) {
-  count(true);
-  EXPECT_LT(counter(), static_cast<int>(turns().size()));
+  const Counting counting('e');
+  count(counting, true);
+  EXPECT_LT(counting.counter(), static_cast<int>(counting.turns().size()));
 }
 
 TEST_F(Etcdctl, WaitsForHoldfastAndHoldfastForIt) {

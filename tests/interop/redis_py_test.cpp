@@ -2,22 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iomanip>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "interop/counting.hpp"
 #include "interop/python_process.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/forked_child.hpp"
 #include "support/redis_server.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace holdfast::interop {
 namespace {
@@ -26,43 +22,6 @@ using namespace std::chrono_literals;
 using test::ChildReport;
 using test::errc_of;
 using test::ForkedChild;
-
-constexpr int turns_of_each_side = 100;
-
-std::string text_of(const std::string& file) {
-  std::string text;
-  std::getline(std::ifstream(file), text, '\0');
-  return text;
-}
-
-/// A number in a file that nothing protects but the lock, and who added to it.
-class Counting {
- public:
-  Counting() {
-    std::ofstream(directory() + "/counter") << "0000000000";
-    std::ofstream(directory() + "/turns") << "";
-  }
-
-  std::string directory() const { return directory_.path().string(); }
-  int counter() const { return std::stoi(text_of(directory() + "/counter")); }
-  std::string turns() const { return text_of(directory() + "/turns"); }
-
-  bool enough() const {
-    const std::string turns = this->turns();
-    return std::ranges::count(turns, 'p') >= turns_of_each_side && std::ranges::count(turns, 'c') >= turns_of_each_side;
-  }
-
-  void count_one() const {
-    const int number = counter();
-    std::this_thread::sleep_for(1ms);
-    std::fstream(directory() + "/counter", std::ios::in | std::ios::out)
-        << std::setw(10) << std::setfill('0') << number + 1;
-    std::ofstream(directory() + "/turns", std::ios::app) << 'c';
-  }
-
- private:
-  const test::TemporaryDirectory directory_;
-};
 
 class RedisPy : public testing::Test {
  protected:
@@ -98,20 +57,15 @@ class RedisPy : public testing::Test {
 };
 
 TEST_F(RedisPy, CountsTogetherWithHoldfast) {
-  const Counting counting;
+  const Counting counting('p');
   count(counting);
-  const std::string turns = counting.turns();
-  EXPECT_EQ(counting.counter(), static_cast<int>(turns.size()));
-  EXPECT_GE(std::ranges::count(turns, 'p'), turns_of_each_side);
-  EXPECT_GE(std::ranges::count(turns, 'c'), turns_of_each_side);
-  EXPECT_NE(turns.find("pc"), std::string::npos) << "they contended";
-  EXPECT_NE(turns.find("cp"), std::string::npos);
+  counting.expect_that_all_were_counted();
   EXPECT_EQ(key("counted"), "");
 }
 
 // The control: that the counter is right is the lock's doing.
 TEST_F(RedisPy, AClientThatIgnoresTheLockMakesTheCounterWrong) {
-  const Counting counting;
+  const Counting counting('p');
   count(counting, "count_without_lock");
   EXPECT_LT(counting.counter(), static_cast<int>(counting.turns().size()));
 }

@@ -2,17 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <iomanip>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
+#include "interop/counting.hpp"
 #include "interop/other_process.hpp"
 #include "support/forked_child.hpp"
 #include "support/temporary_directory.hpp"
@@ -24,43 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::ChildReport;
 using test::ForkedChild;
-
-constexpr int turns_of_each_side = 100;
-
-std::string text_of(const std::string& file) {
-  std::string text;
-  std::getline(std::ifstream(file), text, '\0');
-  return text;
-}
-
-/// A number in a file that nothing protects but the lock, and who added to it.
-class Counting {
- public:
-  Counting() {
-    std::ofstream(directory() + "/counter") << "0000000000";
-    std::ofstream(directory() + "/turns") << "";
-  }
-
-  std::string directory() const { return directory_.path().string(); }
-  int counter() const { return std::stoi(text_of(directory() + "/counter")); }
-  std::string turns() const { return text_of(directory() + "/turns"); }
-
-  bool enough() const {
-    const std::string text = turns();
-    return std::ranges::count(text, 'o') >= turns_of_each_side && std::ranges::count(text, 'c') >= turns_of_each_side;
-  }
-
-  void count_one() const {
-    const int number = counter();
-    std::this_thread::sleep_for(1ms);
-    std::fstream(directory() + "/counter", std::ios::in | std::ios::out)
-        << std::setw(10) << std::setfill('0') << number + 1;
-    std::ofstream(directory() + "/turns", std::ios::app) << 'c';
-  }
-
- private:
-  const test::TemporaryDirectory directory_{test::memory_directory()};
-};
 
 /// How another library is started: it takes a port, a command, a path and more.
 class Other {
@@ -115,7 +75,7 @@ using Libraries = testing::Types<Curator, Kazoo>;
 TYPED_TEST_SUITE(ZookeeperInterop, Libraries);
 
 TYPED_TEST(ZookeeperInterop, CountsTogetherWithHoldfast) {
-  const Counting counting;
+  const Counting counting('o');
   std::vector<ForkedChild> children;
   for (int number = 0; number < 2; ++number) {
     children.emplace_back([&](ChildReport&) {
@@ -134,12 +94,7 @@ TYPED_TEST(ZookeeperInterop, CountsTogetherWithHoldfast) {
   }
   for (OtherProcess& process : others) EXPECT_TRUE(process.succeeds());
   for (ForkedChild& child : children) EXPECT_TRUE(child.succeeds());
-  const std::string turns = counting.turns();
-  EXPECT_EQ(counting.counter(), static_cast<int>(turns.size()));
-  EXPECT_GE(std::ranges::count(turns, 'o'), turns_of_each_side);
-  EXPECT_GE(std::ranges::count(turns, 'c'), turns_of_each_side);
-  EXPECT_NE(turns.find("oc"), std::string::npos) << "they contended";
-  EXPECT_NE(turns.find("co"), std::string::npos);
+  counting.expect_that_all_were_counted();
 }
 
 TYPED_TEST(ZookeeperInterop, IsRefusedWhileHoldfastHolds) {
