@@ -112,8 +112,11 @@ std::vector<std::string> CampaignResult::shortcomings() const {
   require(harm.long_stops, "nobody was stopped for longer than a lease");
   require(harm.stops_in_section, "nobody was stopped between its look and its write");
   require(statistics.losses, "nobody lost a lock");
-  require(statistics.refused_writes, "the fence refused no late write");
-  require(statistics.harmful_writes, "without a fence no late write did any harm");
+  // While the store is away, nobody can follow whoever is stopped, so it need not come too late.
+  if (!sabotage || !takes_away(*sabotage)) {
+    require(statistics.refused_writes, "the fence refused no late write");
+    require(statistics.harmful_writes, "without a fence no late write did any harm");
+  }
   if (sabotage) {
     require(harm.sabotages, "the store was not harmed");
     require(harm.hits, "what was done to the store hit nothing");

@@ -32,6 +32,19 @@ enum class Sabotage : std::uint8_t {
   forget_and_set_back,  ///< the same, and its clock is set back as well: more than any promise survives
 };
 
+/// Whether nobody can use the store for a while.
+constexpr bool takes_away(Sabotage sabotage) {
+  switch (sabotage) {
+    case Sabotage::restart:
+    case Sabotage::pause:
+    case Sabotage::restart_empty:
+    case Sabotage::kill_leader:
+    case Sabotage::pause_leader:
+    case Sabotage::cut_off_leader:
+    case Sabotage::lose_quorum: return true;
+    default: return false;
+  }
+}
 /// Whether locks that are held are held no more.
 constexpr bool forgets(Sabotage sabotage) { return sabotage >= Sabotage::restart_empty; }
 std::string_view name_of(Sabotage sabotage);

@@ -39,8 +39,10 @@ std::string new_name() {
 
 }  // namespace
 
+// Not before: what OpenSSL cleans up at the end must come later.
+EtcdServer::~EtcdServer() { wait_for_threads_at_exit(); }
+
 EtcdServer::EtcdServer(Options options) : options_(std::move(options)) {
-  wait_for_threads_at_exit();
   members_.resize(static_cast<std::size_t>(options_.servers));
   std::string log;
   for (int attempt = 0; attempt < 5; ++attempt) {

@@ -25,6 +25,9 @@ class EtcdServer {
 
   EtcdServer() : EtcdServer(Options{}) {}
   explicit EtcdServer(Options options);
+  ~EtcdServer();
+  EtcdServer(const EtcdServer&) = delete;
+  EtcdServer& operator=(const EtcdServer&) = delete;
 
   const std::string& port(std::size_t server = 0) const { return members_[server].port; }
   /// Of all servers.

@@ -39,19 +39,10 @@ Outcome outcome_of(int code) {
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
     case ZSESSIONMOVED:
+    case ZRUNTIMEINCONSISTENCY:  // the library gave the connection up because it did not understand what came
     case ZCLOSING: return Outcome::lost;
     default: return Outcome::failed;
   }
-}
-
-/// What became of several that were to happen together. The servers blame one part, and say of the others only that
-/// they did not happen (or, of those before it, nothing). Now and then, around a broken connection, they blame none.
-int code_of(const std::vector<zoo_op_result_t>& parts, int code) {
-  if (code != ZRUNTIMEINCONSISTENCY) return code;
-  for (const zoo_op_result_t& part : parts) {
-    if (part.err != ZOK && part.err != ZRUNTIMEINCONSISTENCY) return part.err;
-  }
-  return ZCONNECTIONLOSS;  // the careful reading: nobody knows whether it happened
 }
 
 bool was_heard(Outcome outcome) {
@@ -228,7 +219,7 @@ void Session::Callbacks::done(int code, const void* exchange) {
   const auto* const owned = static_cast<const Exchange*>(exchange);
   if (code == ZOK && !owned->path.empty()) reply.text = owned->path.c_str();
   if (code == ZOK && !owned->removes.empty()) owned->session->lines_.removed(owned->removes);
-  finish(code_of(owned->results, code), std::move(reply), exchange);
+  finish(code, std::move(reply), exchange);
 }
 
 void Session::Callbacks::with_stat(int code, const Stat* stat, const void* exchange) {
