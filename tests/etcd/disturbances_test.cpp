@@ -6,9 +6,9 @@
 #include <chrono>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "etcd/metrics.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
@@ -30,6 +30,11 @@ bool waits(const Client& client, const LockName& name, std::size_t count) {
     const auto status = client.show(name);
     return status && status->waiters.size() == count;
   });
+}
+
+/// Whether somebody comes to watch something.
+bool is_watched(const EtcdServer& server) {
+  return eventually([&] { return Metrics(server).watches() > 0; });
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -89,7 +94,7 @@ TEST(EtcdDisturbances, AHolderWhoseLeaseIsRevokedIsTold) {
   const EtcdServer server;
   Client client(server.url());
   Hold hold = Mutex(client, "name", {.ttl = 60s}).acquire();
-  std::this_thread::sleep_for(200ms);  // after that it is watched; else it would hear of it at its next renewal
+  ASSERT_TRUE(is_watched(server)) << "else it would hear of it at its next renewal";
   for (const std::string& lease : leases_of(server)) server.command({"lease", "revoke", lease});
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
   EXPECT_FALSE(hold.valid());
@@ -101,7 +106,7 @@ TEST(EtcdDisturbances, AHolderWhoseKeyIsDeletedIsTold) {
   const EtcdServer server;
   Client client(server.url());
   Hold hold = Mutex(client, "name", {.ttl = 60s}).acquire();
-  std::this_thread::sleep_for(200ms);
+  ASSERT_TRUE(is_watched(server));
   server.command({"del", "--prefix", "holdfast/name/"});
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
 }

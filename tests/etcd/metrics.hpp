@@ -15,6 +15,8 @@ class Metrics {
   long long transactions() const { return sum_of("grpc_server_started_total{grpc_method=\"Txn\""); }
   /// How often it was asked to begin or to end a watch.
   long long watch_requests() const { return sum_of("grpc_server_msg_received_total{grpc_method=\"Watch\""); }
+  /// How many watches there are.
+  long long watches() const { return sum_of("etcd_debugging_mvcc_watcher_total"); }
   /// How many events it has sent, each to one who watches.
   long long events() const { return sum_of("etcd_debugging_mvcc_events_total"); }
 

@@ -9,7 +9,7 @@
 
 #include "holdfast/holdfast.hpp"
 #include "interop/counting.hpp"
-#include "interop/python_process.hpp"
+#include "interop/other_process.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/forked_child.hpp"
@@ -26,7 +26,12 @@ using test::ForkedChild;
 class RedisPy : public testing::Test {
  protected:
   std::string url() const { return server_.url() + "?layout=plain"; }
-  PythonProcess python(const std::vector<std::string>& arguments) const { return {server_.port(), arguments}; }
+  /// Debian's Python, because its modules belong to that one. `arguments` are words.
+  OtherProcess python(const std::vector<std::string>& arguments) const {
+    std::string command = "/usr/bin/python3 " HOLDFAST_INTEROP_SOURCES "/redis_py_client.py " + server_.port();
+    for (const std::string& argument : arguments) command += " '" + argument + "'";
+    return OtherProcess(command);
+  }
   std::string key(const std::string& name) const { return server_.command({"GET", name}); }
   void go() const { server_.command({"SET", "go", "1"}); }
 
@@ -43,14 +48,14 @@ class RedisPy : public testing::Test {
         }
       });
     }
-    std::vector<PythonProcess> pythons;
+    std::vector<OtherProcess> pythons;
     const std::string turns = std::to_string(turns_of_each_side);
     for (int number = 0; number < 3; ++number) {
       pythons.push_back(python({"count", "counted", counting.directory(), turns}));
     }
     if (!other.empty()) pythons.push_back(python({other, "counted", counting.directory(), turns}));
     for (ForkedChild& child : children) EXPECT_TRUE(child.succeeds());
-    for (PythonProcess& process : pythons) EXPECT_TRUE(process.succeeds());
+    for (OtherProcess& process : pythons) EXPECT_TRUE(process.succeeds());
   }
 
   test::RedisServer server_;
@@ -79,7 +84,7 @@ TEST_F(RedisPy, IsRefusedWhileHoldfastHolds) {
 }
 
 TEST_F(RedisPy, KeepsHoldfastWaitingUntilItLetsGo) {
-  PythonProcess other = python({"hold", "mine", "30"});
+  OtherProcess other = python({"hold", "mine", "30"});
   const std::string token = other.line();
   ASSERT_TRUE(token.starts_with("granted "));
   Client client(url());
@@ -98,7 +103,7 @@ TEST_F(RedisPy, KeepsHoldfastWaitingUntilItLetsGo) {
 }
 
 TEST_F(RedisPy, KeepsHoldfastWaitingWithoutAnExpiry) {
-  PythonProcess other = python({"hold", "mine", "0"});
+  OtherProcess other = python({"hold", "mine", "0"});
   ASSERT_NE(other.line(), "");
   Client client(url());
   EXPECT_FALSE(Mutex(client, "mine").try_acquire_for(200ms));
@@ -109,7 +114,7 @@ TEST_F(RedisPy, KeepsHoldfastWaitingWithoutAnExpiry) {
 }
 
 TEST_F(RedisPy, CannotReleaseOrExtendWhatHoldfastHasTakenOver) {
-  PythonProcess other = python({"outlive", "mine", "0.3"});
+  OtherProcess other = python({"outlive", "mine", "0.3"});
   ASSERT_EQ(other.line(), "granted");
   Client client(url());
   Hold hold = Mutex(client, "mine").acquire();
@@ -124,7 +129,7 @@ TEST_F(RedisPy, CannotReleaseOrExtendWhatHoldfastHasTakenOver) {
 TEST_F(RedisPy, KeepsWhatItHasTakenOverFromHoldfast) {
   Client client(url());
   Hold hold = Mutex(client, "mine", {.ttl = 300ms, .lease = LeaseKind::fixed}).acquire();
-  PythonProcess other = python({"hold", "mine", "30"});
+  OtherProcess other = python({"hold", "mine", "30"});
   const std::string token = other.line();
   ASSERT_TRUE(token.starts_with("granted "));
   EXPECT_NE(hold.release(), Released::released) << "too late";
@@ -135,7 +140,7 @@ TEST_F(RedisPy, KeepsWhatItHasTakenOverFromHoldfast) {
 }
 
 TEST_F(RedisPy, LosesALockThatIsBroken) {
-  PythonProcess other = python({"hold", "mine", "30"});
+  OtherProcess other = python({"hold", "mine", "30"});
   ASSERT_NE(other.line(), "");
   Client client(url());
   EXPECT_TRUE(client.evict("mine"));

@@ -43,10 +43,10 @@ TEST(ZookeeperNodes, OurFoldersAreNobodysName) {
   for (const char* const folder : {"%semaphores", "%registers", "%sessions", "", "a%2", "a%2g", "%"}) {
     EXPECT_FALSE(Nodes::decode(folder)) << folder;
   }
-  const Nodes nodes("/root");
-  EXPECT_EQ(nodes.line_of("a/b", false), "/root/a%2Fb");
-  EXPECT_EQ(nodes.line_of("a", true), "/root/%semaphores/a");
-  EXPECT_EQ(nodes.register_of("a"), "/root/%registers/a");
+  const Nodes nodes("/locks");
+  EXPECT_EQ(nodes.line_of("a/b", false), "/locks/a%2Fb");
+  EXPECT_EQ(nodes.line_of("a", true), "/locks/%semaphores/a");
+  EXPECT_EQ(nodes.register_of("a"), "/locks/%registers/a");
 }
 
 TEST(ZookeeperNodes, AClaimsNodeSaysEverythingOfTheClaim) {

@@ -15,7 +15,7 @@ constexpr int not_found = 5;
 constexpr int permission_denied = 7;
 constexpr int resource_exhausted = 8;
 constexpr int failed_precondition = 9;
-constexpr int unimplemented = 12;
+constexpr int no_such_method = 12;
 constexpr int internal = 13;
 constexpr int unavailable = 14;
 constexpr int unauthenticated = 16;
@@ -100,7 +100,7 @@ spi::Failure explain(const CallStatus& status, Effect effect, const Address& add
     case permission_denied:
     case unauthenticated: return {Errc::access_denied, address.shown() + " refused: " + shortened(status.message)};
     case resource_exhausted: return {Errc::exhausted, address.shown() + " refused: " + shortened(status.message)};
-    case unimplemented:
+    case no_such_method:
       return {Errc::unsupported,
               "what answers as " + address.shown() + " does not speak etcd's interface of version 3"};
     case unknown:
