@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
 #include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
@@ -49,12 +50,9 @@ Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, W
   NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   Flow<Result<std::optional<LockStatus>>> looking = status_of(session, std::move(which), Freshness::newest);
   Result<std::optional<LockStatus>> status = co_await looking;
   call->answer(std::move(status));
@@ -96,12 +94,9 @@ void NodeAdministration::list(std::string_view prefix, Done<std::vector<LockStat
 
 Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std::string prefix) {
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   Sent syncing = session->sync(sessions_.nodes().root());
   Sent listing_locks = session->children(sessions_.nodes().locks());
   Sent listing_semaphores = session->children(sessions_.nodes().semaphores());
@@ -149,12 +144,9 @@ void NodeAdministration::now(Done<system_clock::time_point> done) {
 /// The leader writes down when a node was changed.
 Detached NodeAdministration::run_now(CallPtr<system_clock::time_point> call) {
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   Flow<Reply> beating = sessions_.beat(session);
   const Reply beaten = co_await beating;
   if (beaten.outcome == Outcome::no_node) {
@@ -177,12 +169,9 @@ Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, s
   NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   const std::string path = path_of(which);
   Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
   SeenLine seen = co_await seeing;
@@ -224,12 +213,9 @@ Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, Rel
   NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   const std::string path = path_of(which);
   Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
   SeenLine seen = co_await seeing;
@@ -281,12 +267,9 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
   NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   const std::string path = path_of(which);
   SemaphoreData data = {.total = total};
   SeenLine seen;

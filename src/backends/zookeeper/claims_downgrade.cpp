@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/zookeeper/claims.hpp"
+#include "backends/zookeeper/ready.hpp"
 #include "spi/rules.hpp"
 
 namespace holdfast::zookeeper {
@@ -26,12 +27,9 @@ Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
   if (call->over()) co_return;
   const KnownClaim* const known = known_.find(key);
   const SessionPtr session = known != nullptr && !known->session->has_ended() ? known->session : sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
   Result<std::optional<FoundClaim>> looked = co_await finding;
   if (call->over()) co_return;

@@ -7,6 +7,7 @@
 
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
 #include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
@@ -63,12 +64,9 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
   NameGate::Place own = claims_.enter(wish.key.gate());
   co_await own;
   if (call->over()) co_return;
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   if (session->timeout() < wish.lease) {
     call->answer(too_long(sessions_.address(), wish.lease, session->timeout()));
     co_return;

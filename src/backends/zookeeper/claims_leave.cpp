@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/zookeeper/claims.hpp"
+#include "backends/zookeeper/ready.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -31,12 +32,9 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
   const bool alive = claim != nullptr && !claim->session->has_ended();
   const SessionPtr session = alive ? claim->session : sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   call->is_in_doubt();
   const bool one_step = known_.find(key) != nullptr;
   Flow<Result<bool>> leaving = leave(session, key);

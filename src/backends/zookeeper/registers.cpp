@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
+#include "backends/zookeeper/ready.hpp"
 #include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
 
@@ -38,12 +39,9 @@ void NodeRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 Detached NodeRegisters::run_read(CallPtr<Versioned> call, std::string path) {
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   Flow<Result<Versioned>> fetching = fetch(session, std::move(path));
   Result<Versioned> fetched = co_await fetching;
   call->answer(std::move(fetched));
@@ -52,12 +50,9 @@ Detached NodeRegisters::run_read(CallPtr<Versioned> call, std::string path) {
 Detached NodeRegisters::run_write(CallPtr<WriteAnswer> call, std::string path, std::uint64_t expected,
                                   std::string value) {
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-  if (call->over()) co_return;
-  if (!session->is_up()) {
-    call->answer(session->hindrance());
-    co_return;
-  }
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   call->is_in_doubt();
   Flow<Result<WriteAnswer>> putting = put(session, std::move(path), expected, std::move(value));
   Result<WriteAnswer> answer = co_await putting;
@@ -66,12 +61,10 @@ Detached NodeRegisters::run_write(CallPtr<WriteAnswer> call, std::string path, s
 
 Detached NodeRegisters::run_add(CallPtr<std::int64_t> call, std::string path, std::int64_t amount) {
   const SessionPtr session = sessions_.any();
-  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  Flow<bool> preparing = is_ready(session, call);
+  const bool ready = co_await preparing;
+  if (!ready) co_return;
   while (!call->over()) {
-    if (!session->is_up()) {
-      call->answer(session->hindrance());
-      co_return;
-    }
     Flow<Result<Versioned>> fetching = fetch(session, path);
     Result<Versioned> now = co_await fetching;
     if (call->over()) co_return;
