@@ -1,4 +1,4 @@
-// A source of every test program that uses etcd: what LeakSanitizer has to know about gRPC.
+// What LeakSanitizer has to know about gRPC; for every test program that uses etcd (holdfast_grpc_leaks).
 //
 // The library with which it finds hosts forgets to free the name "localhost". And it has variables of its own for each
 // thread in a module that is loaded late: LeakSanitizer (that of GCC 12) crashes now and then when it looks at those of

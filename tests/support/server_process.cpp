@@ -62,7 +62,11 @@ void ServerProcess::kill() {
   pid_ = -1;
 }
 
-void ServerProcess::pause() const { ::kill(pid_, SIGSTOP); }
+void ServerProcess::pause() const {
+  ::kill(pid_, SIGSTOP);
+  siginfo_t stopped = {};
+  waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
+}
 void ServerProcess::resume() const { ::kill(pid_, SIGCONT); }
 
 std::string free_port() {

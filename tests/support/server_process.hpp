@@ -25,8 +25,9 @@ class ServerProcess {
   bool runs();
   /// SIGKILL, and waits for its end.
   void kill();
-  /// SIGSTOP and SIGCONT.
+  /// SIGSTOP; returns when all its threads stand still, which kill() does not wait for.
   void pause() const;
+  /// SIGCONT.
   void resume() const;
 
  private:

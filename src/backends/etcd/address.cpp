@@ -1,10 +1,10 @@
 #include "backends/etcd/address.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "holdfast/error.hpp"
+#include "spi/host.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -14,37 +14,16 @@ constexpr std::string_view usual_port = "2379";
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(Errc::bad_url, "the etcd URL " + what); }
 
-void check_port(std::string_view text) {
-  int port = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || stop != text.data() + text.size() || port < 1 || port > 65535) {
-    refuse("needs a number from 1 to 65535 as its port");
-  }
-}
-
 std::string parse_server(std::string_view text) {
-  std::size_t host_end = text.find(':');
-  if (text.starts_with('[')) {
-    const std::size_t bracket = text.find(']');
-    if (bracket == std::string_view::npos) refuse("has a '[' without a ']' around its address");
-    if (bracket == 1) refuse("names no host; write for example etcd://localhost");
-    host_end = bracket + 1;
-    if (host_end < text.size() && text[host_end] != ':') refuse("has something other than a port after the ']'");
-  } else if (text.find(':') != text.rfind(':')) {
-    refuse("needs [brackets] around an address that contains colons");
-  }
-  const std::string_view host = text.substr(0, host_end);
-  const bool has_port = host_end != std::string_view::npos && host_end < text.size();
-  const std::string_view port = has_port ? text.substr(host_end + 1) : usual_port;
+  const spi::Host host = spi::Host::parse(text, "etcd", usual_port);
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-' || c == ':' || c == '[' || c == ']';
+           c == '-' || c == ':';
   };
-  if (host.empty() || !std::all_of(host.begin(), host.end(), allowed)) {
+  if (!std::all_of(host.name.begin(), host.name.end(), allowed)) {
     refuse("names no host; write for example etcd://localhost, or etcd://one,two,three for a cluster");
   }
-  check_port(port);
-  return std::string(host) + ":" + std::string(port);
+  return host.text();
 }
 
 void parse_credentials(std::string_view text, Address& address) {

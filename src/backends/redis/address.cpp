@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "holdfast/error.hpp"
+#include "spi/host.hpp"
 
 namespace holdfast::redis {
 namespace {
 
 constexpr std::size_t max_prefix_bytes = 64;
+constexpr std::string_view usual_port = "6379";
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(Errc::bad_url, "the redis URL " + what); }
 
@@ -34,25 +36,6 @@ void parse_credentials(std::string_view text, Address& address) {
   address.password = spi::decode_path(text.substr(colon + 1));
 }
 
-void parse_host_and_port(std::string_view text, Address& address) {
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t bracket = text.find(']');
-    if (bracket == std::string_view::npos) refuse("has a '[' without a ']' around its address");
-    address.host = std::string(text.substr(1, bracket - 1));
-    port = text.substr(bracket + 1);
-    if (!port.empty() && !port.starts_with(':')) refuse("has something other than a port after the ']'");
-    if (!port.empty()) port.remove_prefix(1);
-  } else {
-    const std::size_t colon = text.find(':');
-    address.host = spi::decode_path(text.substr(0, colon));
-    if (colon != std::string_view::npos) port = text.substr(colon + 1);
-    if (port.find(':') != std::string_view::npos) refuse("needs [brackets] around an address that contains colons");
-  }
-  if (address.host.empty()) refuse("names no host; write for example redis://localhost");
-  if (!port.empty()) address.port = std::to_string(parse_number(port, 1, 65535, "port"));
-}
-
 void parse_server(std::string_view rest, Address& address) {
   if (!rest.starts_with("//")) refuse("needs two slashes before the host; write for example redis://localhost");
   rest.remove_prefix(2);
@@ -62,7 +45,9 @@ void parse_server(std::string_view rest, Address& address) {
     parse_credentials(authority.substr(0, at), address);
     authority.remove_prefix(at + 1);
   }
-  parse_host_and_port(authority, address);
+  spi::Host host = spi::Host::parse(authority, "redis", usual_port);
+  address.host = std::move(host.name);
+  address.port = std::move(host.port);
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
     address.database = parse_database(rest.substr(slash + 1));
   }
@@ -140,8 +125,7 @@ Address Address::parse(const spi::Url& url) {
 
 std::string Address::shown() const {
   if (transport == Transport::unix_socket) return "redis at " + path;
-  const bool numeric = host.find(':') != std::string::npos;
-  return "redis at " + (numeric ? "[" + host + "]" : host) + ":" + port;
+  return "redis at " + spi::Host{host, port}.text();
 }
 
 }  // namespace holdfast::redis

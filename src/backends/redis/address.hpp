@@ -33,7 +33,7 @@ struct Address {
 
   Transport transport = Transport::tcp;
   std::string host = {};  ///< a name or a number, without brackets
-  std::string port = "6379";
+  std::string port = {};
   std::string path = {};  ///< of a unix socket
   std::string user = {};  ///< empty: the server's default user
   std::string password = {};

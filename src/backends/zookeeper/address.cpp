@@ -1,7 +1,6 @@
 #include "backends/zookeeper/address.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "holdfast/error.hpp"
@@ -11,43 +10,14 @@ namespace {
 
 constexpr std::size_t max_prefix_bytes = 64;
 constexpr std::size_t max_hosts = 64;
+constexpr std::string_view usual_port = "2181";
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(Errc::bad_url, "the zookeeper URL " + what); }
-
-std::string parse_port(std::string_view text) {
-  int number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size() || number < 1 || number > 65535) {
-    refuse("needs a number from 1 to 65535 as its port");
-  }
-  return std::to_string(number);
-}
-
-Address::Host parse_host(std::string_view text) {
-  Address::Host host;
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const std::size_t bracket = text.find(']');
-    if (bracket == std::string_view::npos) refuse("has a '[' without a ']' around an address");
-    host.name = std::string(text.substr(1, bracket - 1));
-    port = text.substr(bracket + 1);
-    if (!port.empty() && !port.starts_with(':')) refuse("has something other than a port after a ']'");
-    if (!port.empty()) port.remove_prefix(1);
-  } else {
-    const std::size_t colon = text.find(':');
-    host.name = spi::decode_path(text.substr(0, colon));
-    if (colon != std::string_view::npos) port = text.substr(colon + 1);
-    if (port.find(':') != std::string_view::npos) refuse("needs [brackets] around an address that contains colons");
-  }
-  if (host.name.empty()) refuse("has an empty host; write for example zookeeper://localhost");
-  if (!port.empty()) host.port = parse_port(port);
-  return host;
-}
 
 void parse_hosts(std::string_view text, Address& address) {
   while (true) {
     const std::size_t comma = text.find(',');
-    address.hosts.push_back(parse_host(text.substr(0, comma)));
+    address.hosts.push_back(spi::Host::parse(text.substr(0, comma), "zookeeper", usual_port));
     if (address.hosts.size() > max_hosts) refuse("names more than " + std::to_string(max_hosts) + " hosts");
     if (comma == std::string_view::npos) return;
     text.remove_prefix(comma + 1);
@@ -122,11 +92,7 @@ Address Address::parse(const spi::Url& url) {
 
 std::string Address::shown() const {
   std::string text = "zookeeper at ";
-  for (const Host& host : hosts) {
-    if (&host != hosts.data()) text += ',';
-    const bool numeric = host.name.find(':') != std::string::npos;
-    text += (numeric ? "[" + host.name + "]" : host.name) + ":" + host.port;
-  }
+  for (const spi::Host& host : hosts) text += (&host == hosts.data() ? "" : ",") + host.text();
   return text;
 }
 

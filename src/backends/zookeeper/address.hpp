@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "spi/host.hpp"
 #include "spi/url.hpp"
 
 namespace holdfast::zookeeper {
@@ -16,12 +17,7 @@ namespace holdfast::zookeeper {
 /// | prefix | the node below the chroot that has all of ours; `holdfast` unless given     |
 /// | fair   | `false`: waiters watch the first claim of the line, not the one just ahead  |
 struct Address {
-  struct Host {
-    std::string name = {};  ///< or a number, without brackets
-    std::string port = "2181";
-  };
-
-  std::vector<Host> hosts = {};
+  std::vector<spi::Host> hosts = {};
   std::string user = {};
   std::string password = {};
   std::string chroot = {};  ///< empty, or begins with a slash and does not end with one

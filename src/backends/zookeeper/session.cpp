@@ -50,10 +50,10 @@ struct Found {
   int error = 0;
 
   /// Blocks, unless the hosts are numbers and `flags` say so.
-  static Found of(const std::vector<Address::Host>& hosts, int flags) {
+  static Found of(const std::vector<spi::Host>& hosts, int flags) {
     Found found;
     std::vector<std::string> all;
-    for (const Address::Host& host : hosts) {
+    for (const spi::Host& host : hosts) {
       addrinfo hints = {};
       hints.ai_family = AF_UNSPEC;
       hints.ai_socktype = SOCK_STREAM;
