@@ -187,7 +187,10 @@ void Cell::close() {
   unseek();
   for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
     lose_all(*tenure, "the client is closed");
-    if (tenure->claim.phase() == Phase::none) continue;
+    if (tenure->claim.phase() == Phase::none) {
+      tenure->claim.hurry();
+      continue;
+    }
     tenure->stays_closed ? tenure->claim.let_expire() : tenure->claim.leave();
   }
   closing_ = true;

@@ -29,7 +29,7 @@ Leftovers& Claim::leftovers() {
 // --- asking ---------------------------------------------------------------------------------------------------------
 
 void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told) {
-  if (leftovers_) leftovers_->uncover();
+  if (leftovers_) leftovers_->asking();
   if (phase_ != Phase::none) leftovers().cover(as_leftover(std::move(told)));
   id_ = engine_.new_claim_id();
   terms_ = terms;

@@ -94,6 +94,10 @@ class Claim {
   void pushed(spi::ClaimId id, const spi::ClaimAnswer& answer);
   void check(spi::ClaimId id);
 
+  /// The client is about to be closed: nothing is put off any more.
+  void hurry() {
+    if (leftovers_) leftovers_->uncover();
+  }
   /// The backend is about to be closed.
   void abandon() {
     if (leftovers_) leftovers_->abandon();

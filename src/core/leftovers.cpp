@@ -24,8 +24,17 @@ Leftovers::Leftovers(Engine& engine, const LockName& name, OnIdle on_idle)
     : engine_(engine), name_(name), on_idle_(std::move(on_idle)), timer_(engine.loop(), [this] { timer_due(); }) {}
 
 void Leftovers::release(Leftover leftover) {
+  const bool waits = may_wait(leftover);
+  released_at_ = engine_.loop().now();
   entries_.push_back({std::move(leftover)});
-  send(entries_.back());
+  if (!waits) return send(entries_.back());
+  entries_.back().covered = true;
+  entries_.back().again_at = released_at_ + engine_.backend().release_may_wait();
+  set_timer();
+}
+
+bool Leftovers::may_wait(const Leftover& leftover) const {
+  return asked_at_once_ && !leftover.told && leftover.report && !engine_.closing();
 }
 
 void Leftovers::cover(Leftover leftover) {
@@ -50,9 +59,20 @@ void Leftovers::replacing_failed(ClaimId id) {
   if (Entry* const entry = find(id)) tell(entry->told, Released::in_doubt);
 }
 
+void Leftovers::asking() {
+  asked_at_once_ =
+      released_at_ != Instant::min() && engine_.loop().now() - released_at_ < engine_.backend().release_may_wait();
+  for (Entry& entry : entries_) {
+    if (!entry.covered) continue;
+    const bool was_kept = std::exchange(entry.again_at, Instant::max()) != Instant::max();
+    if (!was_kept) send(entry);
+  }
+  set_timer();
+}
+
 void Leftovers::uncover() {
   for (Entry& entry : entries_) {
-    if (std::exchange(entry.covered, false)) send(entry);
+    if (entry.covered) send(entry);
   }
 }
 
@@ -77,6 +97,7 @@ void Leftovers::erase(const Entry& entry) {
 }
 
 void Leftovers::send(Entry& entry) {
+  entry.covered = false;
   entry.under_way = true;
   entry.again_at = Instant::max();
   ++in_flight_;

@@ -14,6 +14,10 @@ class Engine;
 
 /// The claims on one name that this client is done with and the store may still have. Each is released until the store
 /// confirms it, or has surely dropped it by itself. (Where the lease is the session's, that is never.)
+///
+/// Whoever takes a lock again as soon as it was given back costs the store two writes. Where writes are slow
+/// (Backend::release_may_wait), a release that nobody waits for is kept for a moment, if last time an acquire followed
+/// at once: that acquire can replace the claim, and both are one write.
 class Leftovers {
  public:
   using Told = spi::Callback<void(Released)>;
@@ -33,7 +37,7 @@ class Leftovers {
     /// Hears what the first answer says. May be empty.
     Told told = {};
   };
-  /// Releases it now and again.
+  /// Releases it, now or in a moment, and again.
   void release(Leftover leftover);
   /// An acquire is about to replace it, so no release is needed: until that acquire succeeds, or is given up.
   void cover(Leftover leftover);
@@ -44,7 +48,9 @@ class Leftovers {
   void replaced(spi::ClaimId id);
   /// The acquire that should have replaced it failed.
   void replacing_failed(spi::ClaimId id);
-  /// No acquire will replace anything: releases what was covered.
+  /// An acquire of a new claim is about to be sent. What an earlier one should have replaced is released.
+  void asking();
+  /// No acquire will replace anything: releases what was covered, or kept for a moment.
   void uncover();
 
   /// The backend is about to be closed: forgets what no request is under way for. Those that are will be failed by it.
@@ -60,6 +66,7 @@ class Leftovers {
     spi::Instant again_at = spi::Instant::max();
   };
 
+  bool may_wait(const Leftover& leftover) const;
   Entry* find(spi::ClaimId id);
   void erase(const Entry& entry);
   void send(Entry& entry);
@@ -72,6 +79,8 @@ class Leftovers {
   OnIdle on_idle_;
   std::vector<Entry> entries_;
   std::uint32_t in_flight_ = 0;
+  bool asked_at_once_ = false;  ///< the last acquire came soon after the release before it
+  spi::Instant released_at_ = spi::Instant::min();
   spi::Timer timer_;
 };
 

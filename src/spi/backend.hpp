@@ -26,6 +26,10 @@ class Backend {
   virtual Administration& administration() = 0;
   virtual StoreTraits traits() const = 0;
 
+  /// How long a release that nobody waits for may be kept, where that may save a write: if the same client acquires
+  /// the name meanwhile, that acquire replaces the claim, and there is no release. Zero: not at all.
+  virtual Duration release_may_wait() const { return Duration::zero(); }
+
   /// Answers everything that is still unanswered (Errc::closed), then runs `done`, within longest_patience. Nothing is
   /// called afterwards.
   virtual void close(Done<> done) = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -37,6 +38,7 @@ class SimBackend final : public spi::Backend, private spi::Claims, private spi::
   spi::Registers& registers() override { return *this; }
   spi::Administration& administration() override { return *this; }
   StoreTraits traits() const override;
+  spi::Duration release_may_wait() const override { return std::chrono::milliseconds(20); }
   void close(spi::Done<> done) override;
 
   // For the world.

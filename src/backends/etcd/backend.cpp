@@ -1,6 +1,7 @@
 #include "backends/etcd/backend.hpp"
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <random>
 #include <string_view>
@@ -56,6 +57,8 @@ class EtcdBackend final : public spi::Backend {
             .shared_between_processes = true,
             .max_value_bytes = EtcdRegisters::max_value_bytes};
   }
+
+  spi::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
 
   void close(Done<> done) override {
     lookout_.close();

@@ -1,6 +1,7 @@
 #include "backends/zookeeper/backend.hpp"
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -48,6 +49,8 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
             .failover_may_lose = "",
             .max_value_bytes = NodeRegisters::max_value_bytes};
   }
+
+  spi::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
 
   void close(Done<> done) override {
     leave();
