@@ -238,6 +238,7 @@ EtcdClaims::Glimpse EtcdClaims::glimpse_in(const Wanted& wanted, std::span<const
 Transaction EtcdClaims::join(const Wanted& wanted, const Record& record, std::int64_t lease,
                              std::vector<Compare> unless) {
   Transaction transaction;
+  transaction.about = wanted.claim.name.text();
   transaction.when = std::move(unless);
   for (const std::string& key : wanted.replaced_keys) {
     transaction.then.emplace_back(Delete{key});
@@ -260,7 +261,7 @@ Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim clai
   standing.revision = claim.create_revision;
   const bool another_total = wanted.permits() && total != wanted.mode.limit;
   if (another_total || (wanted.refuse && !standing.granted)) {
-    auto withdrawn = co_await deleting(claim.key, claim.create_revision, {}, wanted.deadline);
+    auto withdrawn = co_await deleting(wanted.claim.name, claim.key, claim.create_revision, {}, wanted.deadline);
     if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
     if (another_total) co_return wanted.different_total(total);
     co_return ClaimAnswer{};
@@ -318,7 +319,7 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
     const bool last_of_ours = room != nullptr && room->own == 1;
     std::string door = last_of_ours ? keys_.door(claim.name.text()) : std::string();
     lookout_.ignore(claim);
-    auto deleted = co_await deleting(sight->key, sight->create_revision, std::move(door), deadline);
+    auto deleted = co_await deleting(claim.name, sight->key, sight->create_revision, std::move(door), deadline);
     if (!deleted.ok()) co_return std::move(deleted.failure());
     was_there = deleted.value();
   }
@@ -336,10 +337,11 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
 }
 
 /// A request that comes late never deletes a life that began after it was sent.
-Operation<bool> EtcdClaims::deleting(std::string key, std::int64_t create_revision, std::string door,
+Operation<bool> EtcdClaims::deleting(LockName name, std::string key, std::int64_t create_revision, std::string door,
                                      Instant deadline) {
   for (;;) {
     Transaction transaction;
+    transaction.about = name.text();
     transaction.when.push_back({.key = key, .number = create_revision});
     transaction.then.emplace_back(Delete{key});
     if (!door.empty()) transaction.then.emplace_back(Delete{door});

@@ -71,7 +71,8 @@ class EtcdClaims final : public spi::Claims {
   spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
   /// The life that began with that revision, or a later one that is found instead.
-  spi::Operation<bool> deleting(std::string key, std::int64_t create_revision, std::string door, spi::Instant deadline);
+  spi::Operation<bool> deleting(LockName name, std::string key, std::int64_t create_revision, std::string door,
+                                spi::Instant deadline);
   /// Where a claim of this client may stand, whatever its mode.
   std::vector<std::string> keys_of(const ClaimKey& claim) const;
   /// The same of any claim.

@@ -118,6 +118,11 @@ bool wants_a_new_token(const CallStatus& status) {
          (status.code == invalid_argument && status.message.find("revision in header is old") != std::string::npos);
 }
 
+bool is_complaint(const CallStatus& status) {
+  return status.sent && (status.code == not_found || status.code == permission_denied ||
+                         status.code == invalid_argument || status.code == resource_exhausted);
+}
+
 bool is_lost_lease(const CallStatus& status) {
   return status.code == not_found && status.message.find("lease not found") != std::string::npos;
 }

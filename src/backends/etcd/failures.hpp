@@ -17,6 +17,8 @@ spi::Failure explain_login(const CallStatus& status, const Address& address);
 
 /// The server does not know our token (any more): log in again, and repeat the call.
 bool wants_a_new_token(const CallStatus& status);
+/// It was refused for what is in it. Nothing has happened.
+bool is_complaint(const CallStatus& status);
 /// The transaction puts a key under a lease that is gone. Nothing has happened.
 bool is_lost_lease(const CallStatus& status);
 /// Another server may do better.

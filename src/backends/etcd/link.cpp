@@ -1,7 +1,10 @@
 #include "backends/etcd/link.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "backends/etcd/module.hpp"
@@ -54,16 +57,21 @@ Result<std::optional<WireTls>> tls_of(const Address& address) {
 
 }  // namespace
 
-Link::Link(spi::Loop& loop, const Address& address) : loop_(loop), address_(address), make_wire_(load_module()) {}
+Link::Link(spi::Loop& loop, const Address& address)
+    : loop_(loop), address_(address), make_wire_(load_module()), gathered_timer_(loop, [this] { send_gathered(); }) {}
 
 Link::~Link() { *alive_ = false; }
 
 void Link::close() {
   closed_ = true;
-  auto calls = std::exchange(calls_, {});
-  auto waiting = std::exchange(waiting_for_login_, {});
-  for (auto& [number, call] : calls) call.done(is_closed());
-  for (Call& call : waiting) call.done(is_closed());
+  gathered_timer_.cancel();
+  auto sendings = std::exchange(sendings_, {});
+  std::vector<Call> unsent = std::exchange(gathered_, {});
+  std::ranges::move(std::exchange(waiting_for_login_, {}), std::back_inserter(unsent));
+  for (auto& [number, sending] : sendings) {
+    for (Call& call : sending.calls) call.done(is_closed());
+  }
+  for (Call& call : unsent) call.done(is_closed());
 }
 
 void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
@@ -74,9 +82,10 @@ void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
   auto told = std::make_shared<Done<>>(std::move(done));
   for (const std::int64_t lease : leases) {
     const std::uint64_t number = next_number();
-    calls_[number] = {.request = RevokeLease{lease}, .done = [left, told](const Result<Reply>&) {
-                        if (--*left == 0) (*told)(spi::Nothing{});
-                      }};
+    Call call = {.request = RevokeLease{lease}, .done = [left, told](const Result<Reply>&) {
+                   if (--*left == 0) (*told)(spi::Nothing{});
+                 }};
+    sendings_[number].calls.push_back(std::move(call));
     wire_->revoke_lease(number, lease, patience);
   }
 }
@@ -96,7 +105,11 @@ void Link::start(Request request, Instant deadline, Done<T> done) {
 }
 
 void Link::transact(Transaction transaction, Instant deadline, Done<TransactionReply> done) {
-  start(std::move(transaction), deadline, std::move(done));
+  using Replies = std::vector<TransactionReply>;
+  start<Replies>(std::move(transaction), deadline, [done = std::move(done)](Result<Replies> replies) mutable {
+    if (!replies.ok()) return done(std::move(replies.failure()));
+    done(std::move(replies.value().front()));
+  });
 }
 void Link::grant_lease(std::int64_t seconds, Instant deadline, Done<LeaseReply> done) {
   start(GrantLease{seconds}, deadline, std::move(done));
@@ -143,52 +156,138 @@ void Link::send(Call call) {
     const CallStatus too_late = {.code = 0, .message = "there was no time left", .sent = false};
     return fail_soon(std::move(call), explain(too_late, Effect::none, address_));
   }
-  const std::uint64_t number = next_number();
-  Call& kept = calls_.emplace(number, std::move(call)).first->second;
-  transmit(number, kept);
+  if (call.about() != nullptr) return gather(std::move(call));
+  std::vector<Call> one;
+  one.push_back(std::move(call));
+  transmit(std::move(one), false);
 }
 
-void Link::transmit(std::uint64_t number, Call& call) {
-  ++call.attempts;
-  call.connection = connection_;
-  const spi::Duration timeout = call.deadline - loop_.now();
-  if (const auto* const transaction = std::get_if<Transaction>(&call.request)) {
-    wire_->call(number, *transaction, timeout);
-  } else if (const auto* const grant = std::get_if<GrantLease>(&call.request)) {
+void Link::transmit(std::vector<Call> calls, bool gathered) {
+  const std::uint64_t number = next_number();
+  Sending& sending = sendings_[number] = {std::move(calls), connection_, gathered};
+  if (gathered) ++gathered_under_way_;
+  Instant deadline = Instant::max();
+  std::vector<const Transaction*> transactions;
+  for (Call& call : sending.calls) {
+    ++call.attempts;
+    deadline = std::min(deadline, call.deadline);
+    if (const auto* const transaction = std::get_if<Transaction>(&call.request)) transactions.push_back(transaction);
+  }
+  const Request& request = sending.calls.front().request;
+  const spi::Duration timeout = deadline - loop_.now();
+  if (!transactions.empty()) {
+    wire_->call(number, transactions, timeout);
+  } else if (const auto* const grant = std::get_if<GrantLease>(&request)) {
     wire_->grant_lease(number, grant->seconds, timeout);
-  } else if (const auto* const revoke = std::get_if<RevokeLease>(&call.request)) {
+  } else if (const auto* const revoke = std::get_if<RevokeLease>(&request)) {
     wire_->revoke_lease(number, revoke->lease, timeout);
-  } else if (const auto* const ask = std::get_if<TimeToLive>(&call.request)) {
+  } else if (const auto* const ask = std::get_if<TimeToLive>(&request)) {
     wire_->time_to_live(number, ask->lease, timeout);
   } else {
     wire_->authenticate(number, address_.user, address_.password, timeout);
   }
 }
 
-/// One outcome for each operation.
-bool Link::makes_sense(const Request& request, const Reply& reply) {
-  const auto* const asked = std::get_if<Transaction>(&request);
-  const auto* const told = std::get_if<TransactionReply>(&reply);
-  if (asked == nullptr || told == nullptr) return true;
-  return told->outcomes.size() == (told->succeeded ? asked->then : asked->otherwise).size();
+void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
+  auto node = sendings_.extract(number);
+  if (node.empty()) return;
+  Sending sending = std::move(node.mapped());
+  if (sending.gathered) {
+    --gathered_under_way_;
+    send_gathered();
+  }
+  if (status.ok()) {
+    heard_ = loop_.now();
+    return succeeded(std::move(sending.calls), std::move(reply));
+  }
+  if (is_trouble_of_one_server(status) && sending.connection == connection_ && !closed_) move_on();
+  const bool in_company = sending.calls.size() > 1;
+  for (Call& call : sending.calls) failed(std::move(call), status, in_company);
 }
 
-void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
-  auto node = calls_.extract(number);
-  if (node.empty()) return;
-  Call call = std::move(node.mapped());
-  if (status.ok()) heard_ = loop_.now();
-  if (status.ok() && !makes_sense(call.request, reply)) return call.done(not_understood(address_));
-  if (status.ok() || closed_) return call.done(std::move(reply));
-  if (is_trouble_of_one_server(status) && call.connection == connection_) move_on();
+/// One outcome for each operation.
+bool Link::makes_sense(const Transaction& asked, const TransactionReply& told) {
+  return told.outcomes.size() == (told.succeeded ? asked.then : asked.otherwise).size();
+}
+
+void Link::succeeded(std::vector<Call> calls, Reply reply) {
+  auto* const replies = std::get_if<std::vector<TransactionReply>>(&reply);
+  if (replies == nullptr) return calls.front().done(std::move(reply));
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto* const asked = std::get_if<Transaction>(&calls[i].request);
+    const bool sense = asked != nullptr && replies->size() == calls.size() && makes_sense(*asked, (*replies)[i]);
+    if (!sense) {
+      calls[i].done(not_understood(address_));
+    } else {
+      calls[i].done(Reply(std::vector{std::move((*replies)[i])}));
+    }
+  }
+}
+
+void Link::failed(Call call, const CallStatus& status, bool in_company) {
+  if (closed_) return call.done(is_closed());
   if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));
   const bool is_login = std::holds_alternative<Login>(call.request);
   if (wants_a_new_token(status) && !address_.user.empty() && !is_login && !std::exchange(call.logged_in_again, true)) {
     has_token_ = false;
     return send(std::move(call));
   }
+  // The servers do all of it or nothing: what they complain of may be in another one's part.
+  if (in_company && is_complaint(status)) {
+    call.alone = true;
+    return send(std::move(call));
+  }
   if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease is gone"});
   call.done(explain(status, effect_of(call.request), address_));
+}
+
+// --- transactions that go together ----------------------------------------------------------------------------------
+
+namespace {
+
+/// One for those that the servers are busy with, and one that is there when they are done.
+constexpr std::size_t most_under_way = 2;
+/// If the servers take longer than that, it does not matter that they have more to do.
+constexpr spi::Duration longest_gathering = std::chrono::milliseconds(2);
+/// The servers take up to 128 operations, and ours have few.
+constexpr std::size_t most_together = 32;
+
+}  // namespace
+
+const std::string* Link::Call::about() const {
+  const auto* const transaction = std::get_if<Transaction>(&request);
+  return transaction == nullptr || transaction->about.empty() || alone ? nullptr : &transaction->about;
+}
+
+void Link::gather(Call call) {
+  gathered_.push_back(std::move(call));
+  if (gathered_under_way_ < most_under_way) return send_gathered();
+  if (!gathered_timer_.armed()) gathered_timer_.set(loop_.now() + longest_gathering);
+}
+
+void Link::send_gathered() {
+  gathered_timer_.cancel();
+  if (gathered_.empty()) return;
+  transmit(take_what_goes_together(), true);
+  if (!gathered_.empty()) gathered_timer_.set(loop_.now() + longest_gathering);
+}
+
+/// The others stay. Those with much less time, or much more, also go by themselves: they fail together.
+std::vector<Link::Call> Link::take_what_goes_together() {
+  const Instant now = loop_.now();
+  const spi::Duration time = gathered_.front().deadline - now;
+  std::vector<Call> together;
+  std::vector<Call> others;
+  std::set<std::string> about;
+  for (Call& call : gathered_) {
+    const spi::Duration its_time = call.deadline - now;
+    const bool similar = its_time <= time * 2 && time <= its_time * 2;
+    const bool fits = together.empty() || (together.size() < most_together && similar);
+    const bool goes = fits && about.insert(*call.about()).second;
+    (goes ? together : others).push_back(std::move(call));
+  }
+  gathered_ = std::move(others);
+  return together;
 }
 
 Link::Instant Link::deadline_after(Instant began, spi::Duration patience) const {

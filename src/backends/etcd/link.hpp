@@ -29,6 +29,9 @@ class StreamListener {
 
 /// Calls to one of a cluster's servers: to another one when that does not do. Logs in when it must. Every call is
 /// answered by its deadline, and never inside the function that makes it.
+///
+/// Each call costs the servers about the same, whatever is in it. So while some transactions are under way, others that
+/// may go together are gathered, and sent as one when an answer comes, or after a moment.
 class Link final : WireEvents {
  public:
   /// Contacts nobody yet. REQUIRES: all outlive it. Throws Error if the module for etcd cannot be loaded.
@@ -81,20 +84,33 @@ class Link final : WireEvents {
     Request request;
     Instant deadline = {};
     spi::Callback<void(spi::Result<Reply>)> done;
-    std::uint64_t connection = 0;
     std::size_t attempts = 0;
     bool logged_in_again = false;
+    bool alone = false;  ///< never together with others
+
+    const std::string* about() const;
+  };
+  /// What is under way as one call.
+  struct Sending {
+    std::vector<Call> calls;
+    std::uint64_t connection = 0;
+    bool gathered = false;
   };
 
   template <class T>
   void start(Request request, Instant deadline, spi::Done<T> done);
   void send(Call call);
-  void transmit(std::uint64_t number, Call& call);
+  void gather(Call call);
+  void send_gathered();
+  std::vector<Call> take_what_goes_together();
+  void transmit(std::vector<Call> calls, bool gathered);
   void connect();
   void log_in(Instant deadline);
   void logged_in(spi::Result<Reply> result);
   void answered(std::uint64_t number, const CallStatus& status, Reply reply);
-  static bool makes_sense(const Request& request, const Reply& reply);
+  void succeeded(std::vector<Call> calls, Reply reply);
+  void failed(Call call, const CallStatus& status, bool in_company);
+  static bool makes_sense(const Transaction& asked, const TransactionReply& told);
   static Effect effect_of(const Request& request);
   static bool is_read_only(const Transaction& transaction);
   void fail_soon(Call call, spi::Failure failure);
@@ -111,7 +127,10 @@ class Link final : WireEvents {
   const Address& address_;
   const MakeWire make_wire_;
   std::vector<StreamListener*> listeners_;
-  std::map<std::uint64_t, Call> calls_;
+  std::map<std::uint64_t, Sending> sendings_;
+  std::vector<Call> gathered_;
+  spi::Timer gathered_timer_;
+  std::size_t gathered_under_way_ = 0;
   std::vector<Call> waiting_for_login_;
   std::optional<spi::Failure> unusable_;  ///< why no server can be asked: a file of the URL
   std::uint64_t last_number_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,6 +61,8 @@ struct Transaction {
   std::vector<Compare> when = {};
   std::vector<KeyOperation> then = {};
   std::vector<KeyOperation> otherwise = {};
+  /// Whatever has another value here reads and writes other keys, so both can be done as one. Empty: done alone.
+  std::string about = {};
 };
 
 /// Of one operation.
@@ -99,7 +102,7 @@ struct WatchReply {
   std::vector<Event> events = {};
 };
 
-using Reply = std::variant<std::monostate, TransactionReply, LeaseReply, TokenReply>;
+using Reply = std::variant<std::monostate, std::vector<TransactionReply>, LeaseReply, TokenReply>;
 
 /// What gRPC says of a call: 0 is good; the others are gRPC's numbers.
 struct CallStatus {
@@ -141,7 +144,9 @@ class Wire {
   virtual void use_token(const std::string& token) = 0;
 
   using Timeout = std::chrono::nanoseconds;
-  virtual void call(std::uint64_t call, const Transaction& transaction, Timeout timeout) = 0;
+  /// Several transactions become one: all of them happen at one revision, or none does. The reply has one for each.
+  /// REQUIRES: they are about different things.
+  virtual void call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) = 0;
   virtual void grant_lease(std::uint64_t call, std::int64_t seconds, Timeout timeout) = 0;
   virtual void revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) = 0;
   virtual void time_to_live(std::uint64_t call, std::int64_t lease, Timeout timeout) = 0;
@@ -159,6 +164,6 @@ class Wire {
 
 /// What the module exports, under a name that says what it expects of this header.
 using MakeWire = Wire* (*)(WireEvents& events);
-constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_2";
+constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_3";
 
 }  // namespace holdfast::etcd

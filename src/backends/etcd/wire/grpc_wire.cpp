@@ -143,9 +143,10 @@ void GrpcWire::start_call(std::uint64_t call, const char* method, const Request&
   calls_.emplace(call, std::move(started));
 }
 
-void GrpcWire::call(std::uint64_t call, const Transaction& transaction, Timeout timeout) {
-  start_call<api::TxnRequest, api::TxnResponse>(call, "/etcdserverpb.KV/Txn", message_of(transaction), timeout,
-                                                [](api::TxnResponse& response) { return wire::plain_of(response); });
+void GrpcWire::call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) {
+  start_call<api::TxnRequest, api::TxnResponse>(
+      call, "/etcdserverpb.KV/Txn", message_of(transactions), timeout,
+      [count = transactions.size()](api::TxnResponse& response) { return wire::plain_of(response, count); });
 }
 
 void GrpcWire::grant_lease(std::uint64_t call, std::int64_t seconds, Timeout timeout) {
@@ -249,7 +250,7 @@ void GrpcWire::unwatch(std::uint64_t stream, std::int64_t watch) {
 
 }  // namespace holdfast::etcd::wire
 
-extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_2(
+extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_3(
     holdfast::etcd::WireEvents& events) {
   return new holdfast::etcd::wire::GrpcWire(events);
 }

@@ -27,7 +27,7 @@ class GrpcWire final : public Wire {
   void connect(const std::string& server, const std::optional<WireTls>& tls) override;
   void use_token(const std::string& token) override;
 
-  void call(std::uint64_t call, const Transaction& transaction, Timeout timeout) override;
+  void call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) override;
   void grant_lease(std::uint64_t call, std::int64_t seconds, Timeout timeout) override;
   void revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) override;
   void time_to_live(std::uint64_t call, std::int64_t lease, Timeout timeout) override;

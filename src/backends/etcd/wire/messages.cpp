@@ -73,11 +73,8 @@ Outcome plain_of(api::ResponseOp& response) {
   return outcome;
 }
 
-}  // namespace
-
-api::TxnRequest message_of(const Transaction& transaction) {
+void add(const Transaction& transaction, api::TxnRequest& message) {
   static_assert(static_cast<int>(Compare::What::version) == 0 && static_cast<int>(Compare::What::mod_revision) == 2);
-  api::TxnRequest message;
   for (const Compare& compare : transaction.when) add(compare, *message.add_compare());
   for (const KeyOperation& each : transaction.then) {
     std::visit([&](const auto& operation) { add(operation, *message.add_success()); }, each);
@@ -85,16 +82,40 @@ api::TxnRequest message_of(const Transaction& transaction) {
   for (const KeyOperation& each : transaction.otherwise) {
     std::visit([&](const auto& operation) { add(operation, *message.add_failure()); }, each);
   }
-  return message;
 }
 
-TransactionReply plain_of(api::TxnResponse& response) {
+TransactionReply plain_of(api::TxnResponse& response, std::int64_t revision) {
   TransactionReply reply;
   reply.succeeded = response.succeeded();
-  reply.revision = response.header().revision();
+  reply.revision = revision;
   reply.outcomes.reserve(static_cast<std::size_t>(response.responses_size()));
   for (api::ResponseOp& each : *response.mutable_responses()) reply.outcomes.push_back(plain_of(each));
   return reply;
+}
+
+}  // namespace
+
+api::TxnRequest message_of(std::span<const Transaction* const> transactions) {
+  api::TxnRequest message;
+  if (transactions.size() == 1) {
+    add(*transactions.front(), message);
+  } else {
+    for (const Transaction* const each : transactions) add(*each, *message.add_success()->mutable_request_txn());
+  }
+  return message;
+}
+
+std::vector<TransactionReply> plain_of(api::TxnResponse& response, std::size_t count) {
+  const std::int64_t revision = response.header().revision();  // those inside have none of their own
+  std::vector<TransactionReply> replies;
+  if (count == 1) {
+    replies.push_back(plain_of(response, revision));
+  } else {
+    for (api::ResponseOp& each : *response.mutable_responses()) {
+      replies.push_back(plain_of(*each.mutable_response_txn(), revision));
+    }
+  }
+  return replies;
 }
 
 WatchReply plain_of(api::WatchResponse& response) {
