@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <random>
 
 #include "conformance/fixture.hpp"
@@ -135,9 +137,15 @@ void race_cancels_against_grants(Client& holder, Client& client, int rounds) {
     }
   });
 
+  // A hand-off takes about as long as a lock and its release; much longer where it is asked for again and again.
+  mutex.acquire().release();  // so that there is a connection
+  const auto began = std::chrono::steady_clock::now();
+  mutex.acquire().release();
+  const auto hand_off = std::chrono::ceil<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
   std::minstd_rand random(4711);
+  std::uniform_real_distribution<double> doublings(-4, 5);
   const auto spin = [&] {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 60);
+    const auto until = std::chrono::steady_clock::now() + std::exp2(doublings(random)) * hand_off;
     while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
   };
   for (int round = 0; round < rounds; ++round) {

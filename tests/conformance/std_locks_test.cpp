@@ -81,9 +81,9 @@ TEST_P(MutexConformance, WorksWithUniqueLockThatTries) {
     EXPECT_TRUE(first.owns_lock());
     const std::unique_lock second(others, std::try_to_lock);
     EXPECT_FALSE(second.owns_lock());
-    const std::unique_lock third(others, 20ms);
+    const std::unique_lock third(others, 300ms);
     EXPECT_FALSE(third.owns_lock());
-    const std::unique_lock fourth(others, std::chrono::steady_clock::now() + 20ms);
+    const std::unique_lock fourth(others, std::chrono::steady_clock::now() + 300ms);
     EXPECT_FALSE(fourth.owns_lock());
   }
   const std::unique_lock fifth(others, test::patience);
