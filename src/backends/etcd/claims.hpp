@@ -85,7 +85,9 @@ class EtcdClaims final : public spi::Claims {
   spi::Operation<spi::Nothing> seeking(Look& look, spi::Instant deadline);
   spi::Operation<spi::Nothing> reading(std::vector<Look>& looks, spi::Instant deadline);
   spi::Operation<spi::Nothing> reading_one(Look& look, spi::Instant deadline);
-  spi::Operation<spi::ClaimAnswer> lengthening(Look look, spi::Instant deadline);
+  spi::Operation<spi::Nothing> moving(std::vector<Look>& looks, const std::vector<std::size_t>& which,
+                                      std::vector<spi::ClaimAnswer>& answers, spi::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> moving_one(Look look, spi::Instant deadline);
   static Transaction changing(const Line::Claim& claim);
 
   spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Duration patience);

@@ -96,7 +96,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
 
     bool moved = false;
     std::vector<ClaimAnswer> answers;
-    std::vector<std::size_t> too_short;
+    std::vector<std::size_t> to_move;
     for (Look& look : looks) {
       answers.emplace_back();
       if (!look.found) {
@@ -117,20 +117,17 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
       look.under = now.lease;
       const auto proved = armed.find(now.lease);
       const LeasePtr known = leases_.find(now.lease);
-      Instant since = known ? known->armed : Instant::min();
+      Instant since = known && !leases_.is_outlived(*known) ? known->armed : Instant::min();
       if (look.lease > milliseconds::zero()) since = proved == armed.end() ? Instant::min() : proved->second;
       answers.back() = lookout_.found(look.claim, *look.found, look.sight->mode, since);
       const LeasePtr its = proved == armed.end() ? nullptr : kept.at(now.lease);
       if (its) answers.back().lease = its->length;
-      if (its && its->length < look.lease) too_short.push_back(answers.size() - 1);
+      if (its && (its->length < look.lease || leases_.is_outlived(*its))) to_move.push_back(answers.size() - 1);
     }
     if (moved && pass < most_passes) continue;
     if (moved) co_return Failure{Errc::unreachable, "the claim's key is changed all the time"};
-    for (const std::size_t index : too_short) {
-      auto longer = co_await lengthening(looks[index], deadline);
-      if (!longer.ok()) co_return std::move(longer.failure());
-      answers[index] = std::move(longer.value());
-    }
+    auto done = co_await moving(looks, to_move, answers, deadline);
+    if (!done.ok()) co_return std::move(done.failure());
     co_return answers;
   }
 }
@@ -250,19 +247,50 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
   co_return gathered;
 }
 
-/// Moves a claim's key under a longer lease; its place in the line stays. (A lease itself cannot be made longer.)
-Operation<ClaimAnswer> EtcdClaims::lengthening(Look look, Instant deadline) {
+/// Moves some of them under other leases, all at once.
+Operation<Nothing> EtcdClaims::moving(std::vector<Look>& looks, const std::vector<std::size_t>& which,
+                                      std::vector<ClaimAnswer>& answers, Instant deadline) {
+  if (which.empty()) co_return Nothing{};
+  struct Gathering {
+    std::size_t left = 0;
+    std::optional<Failure> failure = {};
+    Done<Nothing> done;
+  };
+  auto gathered = co_await spi::answer_of<Nothing>([&](Done<Nothing> done) {
+    auto gathering = std::make_shared<Gathering>(Gathering{.left = which.size(), .done = std::move(done)});
+    for (const std::size_t index : which) {
+      moving_one(looks[index], deadline).start([gathering, &answer = answers[index]](Result<ClaimAnswer> moved) {
+        if (moved.ok()) {
+          answer = std::move(moved.value());
+        } else {
+          gathering->failure = std::move(moved.failure());
+        }
+        if (--gathering->left > 0) return;
+        if (gathering->failure) return gathering->done(*std::move(gathering->failure));
+        gathering->done(Nothing{});
+      });
+    }
+  });
+  co_return gathered;
+}
+
+/// Moves a claim's key under a longer lease, or under a newer one; its place in the line stays. (A lease itself cannot
+/// be made longer.)
+Operation<ClaimAnswer> EtcdClaims::moving_one(Look look, Instant deadline) {
+  const LeasePtr before = leases_.find(look.under);
+  const bool shares = !before || before->lent || before->length < look.lease;
   for (;;) {
-    auto lease = co_await leases_.get(look.lease, LeaseKind::renewed, deadline);
+    auto lease = co_await leases_.get(look.lease, shares ? LeaseKind::renewed : LeaseKind::fixed, deadline);
     if (!lease.ok()) co_return std::move(lease.failure());
     const LeasePtr under = lease.value();
     const Instant armed = under->armed;
     Standing standing = *look.found;
     standing.claim.record.lease = under->length;
     Transaction move = changing(standing.claim);
+    move.about = look.claim.name.text();
     std::get<Put>(move.then.front()).lease = under->id;
     auto reply = co_await transacting(link_, std::move(move), deadline);
-    if (reply.ok() && reply.value().succeeded) {
+    if (reply.ok() && reply.value().succeeded && !leases_.is_outlived(*under)) {
       standing.claim.mod_revision = reply.value().revision;
       standing.claim.lease = under->id;
       co_return lookout_.found(look.claim, standing, look.sight->mode, armed);
@@ -326,7 +354,7 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration pat
     if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
     Standing standing = *look.found;
     const LeasePtr lease = leases_.find(standing.claim.lease);
-    const Instant armed = lease ? lease->armed : Instant::min();
+    const Instant armed = lease && !leases_.is_outlived(*lease) ? lease->armed : Instant::min();
     if (standing.claim.record.mode.kind == ClaimMode::shared || !standing.granted) {
       co_return lookout_.found(claim, standing, look.sight->mode, armed);
     }

@@ -37,8 +37,13 @@ Operation<LeasePtr> Leases::get(milliseconds length, LeaseKind kind, Instant dea
     auto own = co_await grant(seconds, false, deadline);
     co_return own;
   }
-  if (const auto found = shared_.find(seconds); found != shared_.end() && is_fresh(*found->second, loop_.now())) {
-    co_return found->second;
+  if (const auto found = shared_.find(seconds); found != shared_.end()) {
+    const LeasePtr shared = found->second;
+    if (is_outlived(*shared)) {
+      retire(shared->id);
+    } else if (is_fresh(*shared, loop_.now())) {
+      co_return shared;
+    }
   }
   const auto [waiting, is_first] = freshening_.try_emplace(seconds);
   if (!is_first) {
@@ -57,7 +62,9 @@ Operation<LeasePtr> Leases::freshen(std::int64_t seconds, Instant deadline) {
   if (const auto found = shared_.find(seconds); found != shared_.end()) {
     const std::int64_t id = found->second->id;
     auto kept = co_await keep_alive(id, deadline);
-    if (!kept.ok() || kept.value()) co_return kept;
+    if (!kept.ok()) co_return kept;
+    if (kept.value() && !is_outlived(*kept.value())) co_return kept;
+    if (kept.value()) retire(id);
   }
   auto granted = co_await grant(seconds, true, deadline);
   if (granted.ok()) shared_[seconds] = granted.value();
@@ -66,6 +73,7 @@ Operation<LeasePtr> Leases::freshen(std::int64_t seconds, Instant deadline) {
 
 Operation<LeasePtr> Leases::grant(std::int64_t seconds, bool lent, Instant deadline) {
   const Instant sent = loop_.now();
+  const std::uint64_t term = link_.term();  // it may have been granted before the answer's
   auto reply = co_await spi::answer_of<LeaseReply>(
       [&](Done<LeaseReply> done) { link_.grant_lease(seconds, deadline, std::move(done)); });
   if (!reply.ok()) co_return std::move(reply.failure());
@@ -74,6 +82,7 @@ Operation<LeasePtr> Leases::grant(std::int64_t seconds, bool lent, Instant deadl
   lease->id = reply.value().id;
   lease->length = std::chrono::seconds(reply.value().seconds);
   lease->armed = sent;
+  lease->term = term != 0 ? term : reply.value().term;
   lease->lent = lent;
   leases_[lease->id] = lease;
   co_return lease;
@@ -93,6 +102,7 @@ Operation<LeasePtr> Leases::keep_alive(std::int64_t lease, Instant deadline) {
   if (!known) {  // another client's
     known = std::make_shared<Lease>();
     known->id = lease;
+    known->term = link_.term();
   }
   known->length = std::chrono::seconds(kept.value().seconds);
   known->armed = std::max(known->armed, kept.value().sent);

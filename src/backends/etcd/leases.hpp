@@ -14,12 +14,18 @@
 namespace holdfast::etcd {
 
 /// One of etcd's leases: the keys under it end together, unless somebody keeps it alive.
+///
+/// A leader that was deposed without noticing, because it stood still, is dangerous for the leases that it knew. It
+/// answers those who keep them alive, and when it goes on it may end them, by the time of its own clock, although its
+/// successor has renewed them (etcd before 3.4.31 and 3.5.13). It knows nothing of those that its successor grants. So
+/// a lease is believed in as long as no other leader has been heard of; then its claims are moved under another one.
 struct Lease {
   std::int64_t id = 0;
   spi::milliseconds length = {};  ///< as granted, in whole seconds
   /// When the last request that armed it, and was answered, had been sent. Proved by any read or write that is sent
   /// later and finds a key under this lease.
   spi::Instant armed = spi::Instant::min();
+  std::uint64_t term = 0;  ///< who was leader when it was granted
   std::size_t claims = 0;  ///< of ours that we know of
   bool lent = false;       ///< to many claims; else it is of one
   bool gone = false;
@@ -40,6 +46,9 @@ class Leases {
   /// Arms many.
   void keep_all_alive(const std::vector<std::int64_t>& leases, spi::Instant deadline,
                       spi::Done<std::map<std::int64_t, LeasePtr>> done);
+
+  /// Another leader has been elected since it was granted.
+  bool is_outlived(const Lease& lease) const { return lease.term < link_.term(); }
 
   /// What we know of it; perhaps nothing.
   LeasePtr find(std::int64_t lease) const;

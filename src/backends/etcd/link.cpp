@@ -198,11 +198,19 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
   }
   if (status.ok()) {
     heard_ = loop_.now();
+    note_term(reply);
     return succeeded(std::move(sending.calls), std::move(reply));
   }
   if (is_trouble_of_one_server(status) && sending.connection == connection_ && !closed_) move_on();
   const bool in_company = sending.calls.size() > 1;
   for (Call& call : sending.calls) failed(std::move(call), status, in_company);
+}
+
+void Link::note_term(const Reply& reply) {
+  if (const auto* const lease = std::get_if<LeaseReply>(&reply)) term_ = std::max(term_, lease->term);
+  if (const auto* const replies = std::get_if<std::vector<TransactionReply>>(&reply)) {
+    for (const TransactionReply& each : *replies) term_ = std::max(term_, each.term);
+  }
 }
 
 /// One outcome for each operation.

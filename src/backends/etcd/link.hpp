@@ -53,6 +53,9 @@ class Link final : WireEvents {
   /// patience begins when its turn has come.
   Instant deadline_after(Instant began, spi::Duration patience) const;
 
+  /// The largest that was heard: it grows when another leader is elected. 0: nothing was heard yet.
+  std::uint64_t term() const { return term_; }
+
   /// The server does not do: another one is used from now on, if there is one.
   void move_on();
 
@@ -108,6 +111,7 @@ class Link final : WireEvents {
   void log_in(Instant deadline);
   void logged_in(spi::Result<Reply> result);
   void answered(std::uint64_t number, const CallStatus& status, Reply reply);
+  void note_term(const Reply& reply);
   void succeeded(std::vector<Call> calls, Reply reply);
   void failed(Call call, const CallStatus& status, bool in_company);
   static bool makes_sense(const Transaction& asked, const TransactionReply& told);
@@ -138,6 +142,7 @@ class Link final : WireEvents {
   std::uint64_t connected_at_ = 0;  ///< streams of this connection have larger numbers
   std::size_t server_ = 0;
   Instant heard_ = Instant::min();  ///< when a server answered last
+  std::uint64_t term_ = 0;
   bool logging_in_ = false;
   bool has_token_ = false;
   bool closed_ = false;

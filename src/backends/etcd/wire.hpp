@@ -74,6 +74,7 @@ struct Outcome {
 struct TransactionReply {
   bool succeeded = false;
   std::int64_t revision = 0;
+  std::uint64_t term = 0;  ///< a larger one: another leader was elected
   std::vector<Outcome> outcomes = {};
 };
 
@@ -82,6 +83,7 @@ struct TransactionReply {
 struct LeaseReply {
   std::int64_t id = 0;
   std::int64_t seconds = 0;  ///< granted, or left; below 1 if there is no such lease
+  std::uint64_t term = 0;    ///< if it was granted: as in TransactionReply
 };
 
 struct TokenReply {

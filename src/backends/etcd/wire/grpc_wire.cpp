@@ -153,8 +153,9 @@ void GrpcWire::grant_lease(std::uint64_t call, std::int64_t seconds, Timeout tim
   api::LeaseGrantRequest request;
   request.set_ttl(seconds);
   start_call<api::LeaseGrantRequest, api::LeaseGrantResponse>(
-      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout,
-      [](const api::LeaseGrantResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
+      call, "/etcdserverpb.Lease/LeaseGrant", request, timeout, [](const api::LeaseGrantResponse& response) {
+        return LeaseReply{response.id(), response.ttl(), response.header().raft_term()};
+      });
 }
 
 void GrpcWire::revoke_lease(std::uint64_t call, std::int64_t lease, Timeout timeout) {
@@ -162,15 +163,16 @@ void GrpcWire::revoke_lease(std::uint64_t call, std::int64_t lease, Timeout time
   request.set_id(lease);
   start_call<api::LeaseRevokeRequest, api::LeaseRevokeResponse>(
       call, "/etcdserverpb.Lease/LeaseRevoke", request, timeout,
-      [lease](const api::LeaseRevokeResponse&) { return LeaseReply{lease, 0}; });
+      [lease](const api::LeaseRevokeResponse&) { return LeaseReply{.id = lease}; });
 }
 
 void GrpcWire::time_to_live(std::uint64_t call, std::int64_t lease, Timeout timeout) {
   api::LeaseTimeToLiveRequest request;
   request.set_id(lease);
   start_call<api::LeaseTimeToLiveRequest, api::LeaseTimeToLiveResponse>(
-      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout,
-      [](const api::LeaseTimeToLiveResponse& response) { return LeaseReply{response.id(), response.ttl()}; });
+      call, "/etcdserverpb.Lease/LeaseTimeToLive", request, timeout, [](const api::LeaseTimeToLiveResponse& response) {
+        return LeaseReply{.id = response.id(), .seconds = response.ttl()};
+      });
 }
 
 void GrpcWire::authenticate(std::uint64_t call, const std::string& user, const std::string& password, Timeout timeout) {
@@ -202,7 +204,7 @@ void GrpcWire::open(std::uint64_t stream, Stream kind) {
   const std::scoped_lock lock(mutex_);
   if (kind == Stream::keep_alive) {
     auto on_response = [this, stream](const api::LeaseKeepAliveResponse& response) {
-      if (!ending_) events_.kept_alive(stream, {response.id(), response.ttl()});
+      if (!ending_) events_.kept_alive(stream, {.id = response.id(), .seconds = response.ttl()});
     };
     keep_alive_streams_.emplace(
         stream, start_stream<KeepAliveStream>(stream, "/etcdserverpb.Lease/LeaseKeepAlive", on_response));

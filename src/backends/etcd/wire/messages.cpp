@@ -84,10 +84,11 @@ void add(const Transaction& transaction, api::TxnRequest& message) {
   }
 }
 
-TransactionReply plain_of(api::TxnResponse& response, std::int64_t revision) {
+TransactionReply plain_of(api::TxnResponse& response, const api::Header& header) {
   TransactionReply reply;
   reply.succeeded = response.succeeded();
-  reply.revision = revision;
+  reply.revision = header.revision();
+  reply.term = header.raft_term();
   reply.outcomes.reserve(static_cast<std::size_t>(response.responses_size()));
   for (api::ResponseOp& each : *response.mutable_responses()) reply.outcomes.push_back(plain_of(each));
   return reply;
@@ -106,13 +107,13 @@ api::TxnRequest message_of(std::span<const Transaction* const> transactions) {
 }
 
 std::vector<TransactionReply> plain_of(api::TxnResponse& response, std::size_t count) {
-  const std::int64_t revision = response.header().revision();  // those inside have none of their own
+  const api::Header header = response.header();  // those inside have none of their own
   std::vector<TransactionReply> replies;
   if (count == 1) {
-    replies.push_back(plain_of(response, revision));
+    replies.push_back(plain_of(response, header));
   } else {
     for (api::ResponseOp& each : *response.mutable_responses()) {
-      replies.push_back(plain_of(*each.mutable_response_txn(), revision));
+      replies.push_back(plain_of(*each.mutable_response_txn(), header));
     }
   }
   return replies;
