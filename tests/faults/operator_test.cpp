@@ -18,6 +18,8 @@ using test::ProcessPeer;
 using testing::SizeIs;
 
 enum class Deed { deletes_the_claim, ends_its_lease };
+std::string text_of(Deed deed) { return deed == Deed::ends_its_lease ? "ends_its_lease" : "deletes_the_claim"; }
+void PrintTo(Deed deed, std::ostream* out) { *out << text_of(deed); }
 
 /// A holder and a waiter with leases so long that nothing here can be explained by their end.
 class Operator : public testing::TestWithParam<std::tuple<OneServerKind, Deed>> {
@@ -82,9 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Store, Operator,
                          testing::Combine(testing::ValuesIn(one_server_kinds()),
                                           testing::Values(Deed::deletes_the_claim, Deed::ends_its_lease)),
                          [](const auto& it) {
-                           return std::get<OneServerKind>(it.param).name +
-                                  (std::get<Deed>(it.param) == Deed::deletes_the_claim ? "_deletes_the_claim"
-                                                                                       : "_ends_its_lease");
+                           return std::get<OneServerKind>(it.param).name + "_" + text_of(std::get<Deed>(it.param));
                          });
 
 }  // namespace

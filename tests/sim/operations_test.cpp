@@ -45,6 +45,8 @@ Outcome run_many(const Primitive& primitive, const Wrong& wrong) {
   return outcome;
 }
 
+void PrintTo(const Primitive& primitive, std::ostream* out) { *out << primitive.name; }
+
 class Operations : public testing::TestWithParam<Primitive> {};
 
 TEST_P(Operations, KeepEveryPromise) {
@@ -76,6 +78,8 @@ struct OperationsControl {
   Primitive primitive;
   Wrong wrong;
 };
+
+void PrintTo(const OperationsControl& control, std::ostream* out) { *out << control.name; }
 
 class OperationsControls : public testing::TestWithParam<OperationsControl> {};
 
