@@ -41,6 +41,20 @@ std::optional<Failure> why_unsupported(const ClaimRequest& request, const Addres
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// The name that a claim's node will have if the claim is alone in its line; empty if that cannot be foreseen. With any
+/// other name, there may be others. With this one there are none:
+/// - The claim that it replaces is exclusive and had its turn: whatever was made before its node had gone.
+/// - The servers number new nodes by how many were ever made in the line, by anybody: nothing was made between the two.
+/// - Its node was still there, because the change that makes ours removes it: so it is the same line, not one that was
+///   removed and is counted anew, and it had its turn until then.
+std::optional<std::string> node_if_alone(const std::string& line, const std::string& new_node,
+                                         const std::optional<KnownClaim>& replaced) {
+  const bool held_alone =
+      replaced && replaced->line == line && !replaced->waiting && replaced->mode.kind == ClaimMode::exclusive;
+  if (!held_alone) return std::nullopt;
+  return node_after(replaced->sequence(), new_node);
+}
+
 }  // namespace
 
 void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
@@ -111,12 +125,11 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
     call->is_in_doubt();
     known_.doubt(wish.key);
-    Sent creating = create_node(*session, path, wish, replaced);
-    Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::at_least_ours);
+    Flow<Joined> making_node = make_node(session, path, wish, replaced);
     // If it replaces or refuses, there may be more to do.
     if (!replaced && wish.when_busy == spi::WhenBusy::wait && can_be_followed(path)) place.leave();
-    Reply& created = co_await creating;
-    SeenLine seen = co_await seeing;
+    Joined joined = co_await making_node;
+    const Reply& created = joined.created;
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
@@ -142,7 +155,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
                            .number = created.stat.created,
                            .mode = wish.mode,
                            .waiting = true});
-    Flow<Standing> settling = settle(session, wish, std::move(seen));
+    Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
     Standing standing = co_await settling;
     co_return standing;
   }
@@ -169,6 +182,35 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall ca
   }
   if (other_total) co_return Standing(different_total(wish, seen.line));
   co_return Standing(ClaimAnswer{});
+}
+
+/// Makes the claim's node and reads its line, which it need not do if the node's name shows that nobody else is there.
+Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string line, Wish wish,
+                                               std::optional<KnownClaim> replaced) const {
+  const auto if_alone = node_if_alone(line, new_node_of(wish.key.id, wish.mode), replaced);
+  Joined joined;
+  Sent creating = create_node(*session, line, wish, replaced);
+  if (!if_alone) {
+    Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+    joined.created = std::move(co_await creating);
+    joined.seen = co_await seeing;
+    co_return joined;
+  }
+  // A change of several parts does not tell the new node's number: this does, in the same round trip.
+  Sent asking = session->exists(line + "/" + *if_alone);
+  joined.created = std::move(co_await creating);
+  const Reply& own = co_await asking;
+  if (!joined.created.ok()) co_return joined;
+  if (last_part(joined.created.text) == *if_alone && own.ok()) {
+    joined.created.stat = own.stat;
+    joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
+    co_return joined;
+  }
+  Sent asking_again = session->exists(joined.created.text);
+  Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+  joined.created.stat = (co_await asking_again).stat;
+  joined.seen = co_await seeing;
+  co_return joined;
 }
 
 /// Makes the claim's node, and removes that of the claim it replaces in the same step.
