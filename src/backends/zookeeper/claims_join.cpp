@@ -152,7 +152,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     known_.note(wish.key, {.session = session,
                            .line = path,
                            .node = last_part(created.text),
-                           .number = created.stat.created,
+                           .number = replaced ? created.stat.data_changed : created.stat.created,
                            .mode = wish.mode,
                            .waiting = true});
     Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
@@ -196,19 +196,13 @@ Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string l
     joined.seen = co_await seeing;
     co_return joined;
   }
-  // A change of several parts does not tell the new node's number: this does, in the same round trip.
-  Sent asking = session->exists(line + "/" + *if_alone);
   joined.created = std::move(co_await creating);
-  const Reply& own = co_await asking;
   if (!joined.created.ok()) co_return joined;
-  if (last_part(joined.created.text) == *if_alone && own.ok()) {
-    joined.created.stat = own.stat;
+  if (last_part(joined.created.text) == *if_alone) {
     joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
     co_return joined;
   }
-  Sent asking_again = session->exists(joined.created.text);
   Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
-  joined.created.stat = (co_await asking_again).stat;
   joined.seen = co_await seeing;
   co_return joined;
 }
@@ -221,6 +215,9 @@ Sent NodeClaims::create_node(Session& session, const std::string& line, const Wi
   if (wish.client) record.client = *wish.client;
   if (!replaced) return session.create(path, record.text(), Session::Lasting::ephemeral_sequential);
   std::vector<Part> parts;
+  // Of a change with several parts, the library tells the stat of what was set, but not of what was created. All parts
+  // have the number of the change: so what goes is set first, and tells us the number of what comes.
+  parts.push_back({.kind = Part::Kind::set, .path = replaced->path()});
   parts.push_back({.kind = Part::Kind::remove, .path = replaced->path()});
   if (replaced->was_downgraded()) {
     const std::string mark = mark_of_shared(*wish.replaces, replaced->sequence());
@@ -235,21 +232,6 @@ Sent NodeClaims::create_node(Session& session, const std::string& line, const Wi
 
 /// Its node is in the line: finds out where it stands there, and leaves again if it must not stay.
 Flow<NodeClaims::Standing> NodeClaims::settle(SessionPtr session, Wish wish, SeenLine seen) {
-  if (known_.find(wish.key)->number == 0) {  // a change of several parts does not tell it
-    Sent asking = session->get(known_.find(wish.key)->path());
-    const Reply& own = co_await asking;
-    if (own.outcome == Outcome::no_node) {
-      known_.forget(wish.key);
-      co_return ClaimAnswer{};
-    }
-    if (!own.ok()) {
-      known_.doubt(wish.key);
-      co_return explain(own, true);
-    }
-    KnownClaim* const still = known_.find(wish.key);
-    if (still == nullptr) co_return ClaimAnswer{};
-    still->number = own.stat.created;
-  }
   std::optional<Standing> standing;
   if (wish.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
     standing = different_total(wish, seen.line);
