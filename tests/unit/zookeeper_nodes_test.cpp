@@ -63,6 +63,17 @@ TEST(ZookeeperNodes, AClaimsNodeSaysEverythingOfTheClaim) {
   EXPECT_EQ(made({}).mark(), mark_of_shared(id_1, 7));
 }
 
+TEST(ZookeeperNodes, TheNodeAfterAnotherHasTheNextNumber) {
+  const std::string made = new_node_of(id_1, {});
+  EXPECT_EQ(node_after(0, made), node(guid_1, "-lock-0000000001"));
+  EXPECT_EQ(node_after(99, made), node(guid_1, "-lock-0000000100"));
+  EXPECT_EQ(node_after(2147483645, made), node(guid_1, "-lock-2147483646"));
+  EXPECT_FALSE(node_after(2147483646, made)) << "the last number may be given more than once";
+  EXPECT_FALSE(node_after(2147483647, made));
+  EXPECT_FALSE(node_after(2147483648, made)) << "what is left of a negative number";
+  EXPECT_FALSE(node_after(-5, made));
+}
+
 TEST(ZookeeperNodes, OtherPeoplesNodesAreExclusiveClaimsIfTheyHaveANumber) {
   const Entry kazoo = Entry::from("8ad53ab09d3d4a1c9d2b__lock__0000000012").value();
   EXPECT_EQ(kazoo.guid(), "");

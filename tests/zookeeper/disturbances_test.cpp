@@ -186,7 +186,7 @@ TEST_F(ZookeeperDisturbances, ARefusedTryWritesNothing) {
   EXPECT_NE(last_change(), before) << "the control";
 }
 
-TEST_F(ZookeeperDisturbances, APairIsACreateALookAndADelete) {
+TEST_F(ZookeeperDisturbances, APairIsAtMostACreateALookAndADelete) {
   constexpr long long rounds = 300;
   Client client(url());
   Mutex mutex(client, "mine", {.ttl = 600s});
@@ -198,7 +198,7 @@ TEST_F(ZookeeperDisturbances, APairIsACreateALookAndADelete) {
   ASSERT_GE(before, 0);
   for (long long round = 0; round < rounds; ++round) const std::scoped_lock lock(mutex);
   const long long sent = requests() - before;
-  EXPECT_GE(sent, 3 * rounds - 1) << "the control; the last release may still be on its way";
+  EXPECT_GE(sent, rounds) << "the control; what replaces the claim before costs less (replacing_test.cpp)";
   EXPECT_LE(sent, 3 * rounds + rounds / 10) << "beside what a busy machine made late";
 }
 

@@ -61,6 +61,7 @@ struct Hand::Answer {
   std::string text = {};
   std::vector<std::string> names = {};
   std::int64_t owner = 0;
+  std::uint64_t created_in = 0;
 
   static Answer& in(const void* context) { return *static_cast<Answer*>(const_cast<void*>(context)); }
   static void finish(int code, const void* context) {
@@ -75,9 +76,13 @@ struct Hand::Answer {
     if (code == ZOK && length > 0) in(context).text.assign(data, static_cast<std::size_t>(length));
     finish(code, context);
   }
-  static void with_path(int code, const char* /*path*/, const void* context) { finish(code, context); }
+  static void with_path(int code, const char* path, const void* context) {
+    if (code == ZOK) in(context).text = path;
+    finish(code, context);
+  }
   static void with_stat(int code, const Stat* stat, const void* context) {
     if (code == ZOK) in(context).owner = stat->ephemeralOwner;
+    if (code == ZOK) in(context).created_in = static_cast<std::uint64_t>(stat->czxid);
     finish(code, context);
   }
 };
@@ -129,6 +134,14 @@ void Hand::create(const std::string& path) {
   });
 }
 
+std::string Hand::join(const std::string& line) {
+  const std::string path = ask([&](Answer& answer) {
+                             return zoo_acreate(handle_, (line + "/lock-").c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                                                ZOO_EPHEMERAL_SEQUENTIAL, &Answer::with_path, &answer);
+                           }).text;
+  return path.substr(path.rfind('/') + 1);
+}
+
 void Hand::set(const std::string& path, const std::string& data) {
   ask([&](Answer& answer) {
     return zoo_aset(handle_, path.c_str(), data.data(), static_cast<int>(data.size()), -1, &Answer::with_stat, &answer);
@@ -137,6 +150,11 @@ void Hand::set(const std::string& path, const std::string& data) {
 
 std::int64_t Hand::owner(const std::string& path) {
   return ask([&](Answer& answer) { return zoo_aexists(handle_, path.c_str(), 0, &Answer::with_stat, &answer); }).owner;
+}
+
+std::uint64_t Hand::created_in(const std::string& path) {
+  return ask([&](Answer& answer) { return zoo_aexists(handle_, path.c_str(), 0, &Answer::with_stat, &answer); })
+      .created_in;
 }
 
 void Hand::end_session(const std::string& port, std::int64_t session) {

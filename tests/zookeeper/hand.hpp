@@ -20,10 +20,14 @@ class Hand {
   std::vector<std::string> children(const std::string& path);
   std::string data(const std::string& path);
   void create(const std::string& path);
+  /// As a client of another library that wants the lock: makes the next node of the line, and says how it is called.
+  std::string join(const std::string& line);
   void set(const std::string& path, const std::string& data);
   void remove(const std::string& path);
   /// The session that an ephemeral node belongs to; 0 if there is no such node.
   std::int64_t owner(const std::string& path);
+  /// The number of the change that made a node; 0 if there is no such node.
+  std::uint64_t created_in(const std::string& path);
   /// Ends another client's session: enters it, and closes it.
   static void end_session(const std::string& port, std::int64_t session);
 

@@ -74,6 +74,11 @@ class NodeClaims final : public spi::Claims {
     std::uint32_t place = 0;
     Reply own = {};  ///< its node
   };
+  /// A claim's new node, and the line with it.
+  struct Joined {
+    Reply created = {};
+    SeenLine seen = {};
+  };
   /// Where a claim stands, or why nobody knows.
   using Standing = spi::Result<spi::ClaimAnswer>;
 
@@ -87,6 +92,7 @@ class NodeClaims final : public spi::Claims {
   // claims_join.cpp
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place);
   Flow<std::optional<Standing>> look_before(AcquireCall call, SessionPtr session, Wish wish, bool replaces);
+  Flow<Joined> make_node(SessionPtr session, std::string line, Wish wish, std::optional<KnownClaim> replaced) const;
   Sent create_node(Session& session, const std::string& line, const Wish& wish,
                    const std::optional<KnownClaim>& replaced) const;
   Flow<Standing> settle(SessionPtr session, Wish wish, SeenLine seen);

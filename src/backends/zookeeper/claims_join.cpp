@@ -41,6 +41,20 @@ std::optional<Failure> why_unsupported(const ClaimRequest& request, const Addres
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+/// The name that a claim's node will have if the claim is alone in its line; empty if that cannot be foreseen. With any
+/// other name, there may be others. With this one there are none:
+/// - The claim that it replaces is exclusive and had its turn: whatever was made before its node had gone.
+/// - The servers number new nodes by how many were ever made in the line, by anybody: nothing was made between the two.
+/// - Its node was still there, because the change that makes ours removes it: so it is the same line, not one that was
+///   removed and is counted anew, and it had its turn until then.
+std::optional<std::string> node_if_alone(const std::string& line, const std::string& new_node,
+                                         const std::optional<KnownClaim>& replaced) {
+  const bool held_alone =
+      replaced && replaced->line == line && !replaced->waiting && replaced->mode.kind == ClaimMode::exclusive;
+  if (!held_alone) return std::nullopt;
+  return node_after(replaced->sequence(), new_node);
+}
+
 }  // namespace
 
 void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
@@ -111,12 +125,11 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
     call->is_in_doubt();
     known_.doubt(wish.key);
-    Sent creating = create_node(*session, path, wish, replaced);
-    Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::at_least_ours);
+    Flow<Joined> making_node = make_node(session, path, wish, replaced);
     // If it replaces or refuses, there may be more to do.
     if (!replaced && wish.when_busy == spi::WhenBusy::wait && can_be_followed(path)) place.leave();
-    Reply& created = co_await creating;
-    SeenLine seen = co_await seeing;
+    Joined joined = co_await making_node;
+    const Reply& created = joined.created;
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
@@ -139,10 +152,10 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     known_.note(wish.key, {.session = session,
                            .line = path,
                            .node = last_part(created.text),
-                           .number = created.stat.created,
+                           .number = replaced ? created.stat.data_changed : created.stat.created,
                            .mode = wish.mode,
                            .waiting = true});
-    Flow<Standing> settling = settle(session, wish, std::move(seen));
+    Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
     Standing standing = co_await settling;
     co_return standing;
   }
@@ -171,6 +184,29 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall ca
   co_return Standing(ClaimAnswer{});
 }
 
+/// Makes the claim's node and reads its line, which it need not do if the node's name shows that nobody else is there.
+Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string line, Wish wish,
+                                               std::optional<KnownClaim> replaced) const {
+  const auto if_alone = node_if_alone(line, new_node_of(wish.key.id, wish.mode), replaced);
+  Joined joined;
+  Sent creating = create_node(*session, line, wish, replaced);
+  if (!if_alone) {
+    Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+    joined.created = std::move(co_await creating);
+    joined.seen = co_await seeing;
+    co_return joined;
+  }
+  joined.created = std::move(co_await creating);
+  if (!joined.created.ok()) co_return joined;
+  if (last_part(joined.created.text) == *if_alone) {
+    joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
+    co_return joined;
+  }
+  Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+  joined.seen = co_await seeing;
+  co_return joined;
+}
+
 /// Makes the claim's node, and removes that of the claim it replaces in the same step.
 Sent NodeClaims::create_node(Session& session, const std::string& line, const Wish& wish,
                              const std::optional<KnownClaim>& replaced) const {
@@ -179,6 +215,9 @@ Sent NodeClaims::create_node(Session& session, const std::string& line, const Wi
   if (wish.client) record.client = *wish.client;
   if (!replaced) return session.create(path, record.text(), Session::Lasting::ephemeral_sequential);
   std::vector<Part> parts;
+  // Of a change with several parts, the library tells the stat of what was set, but not of what was created. All parts
+  // have the number of the change: so what goes is set first, and tells us the number of what comes.
+  parts.push_back({.kind = Part::Kind::set, .path = replaced->path()});
   parts.push_back({.kind = Part::Kind::remove, .path = replaced->path()});
   if (replaced->was_downgraded()) {
     const std::string mark = mark_of_shared(*wish.replaces, replaced->sequence());
@@ -193,21 +232,6 @@ Sent NodeClaims::create_node(Session& session, const std::string& line, const Wi
 
 /// Its node is in the line: finds out where it stands there, and leaves again if it must not stay.
 Flow<NodeClaims::Standing> NodeClaims::settle(SessionPtr session, Wish wish, SeenLine seen) {
-  if (known_.find(wish.key)->number == 0) {  // a change of several parts does not tell it
-    Sent asking = session->get(known_.find(wish.key)->path());
-    const Reply& own = co_await asking;
-    if (own.outcome == Outcome::no_node) {
-      known_.forget(wish.key);
-      co_return ClaimAnswer{};
-    }
-    if (!own.ok()) {
-      known_.doubt(wish.key);
-      co_return explain(own, true);
-    }
-    KnownClaim* const still = known_.find(wish.key);
-    if (still == nullptr) co_return ClaimAnswer{};
-    still->number = own.stat.created;
-  }
   std::optional<Standing> standing;
   if (wish.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
     standing = different_total(wish, seen.line);

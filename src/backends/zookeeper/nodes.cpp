@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 namespace holdfast::zookeeper {
@@ -12,6 +13,8 @@ namespace {
 constexpr std::string_view digits = "0123456789ABCDEF";
 constexpr std::size_t guid_bytes = 36;
 constexpr std::size_t sequence_bytes = 10;
+/// The servers count in 32 bits.
+constexpr std::int64_t last_sequence = std::numeric_limits<std::int32_t>::max();
 constexpr std::string_view ours = "_c_";
 constexpr std::string_view shared_mark = "-shared-";
 
@@ -112,6 +115,11 @@ std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode) {
 
 std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence) {
   return std::string(ours) + guid_of(id) + std::string(shared_mark) + padded(sequence);
+}
+
+std::optional<std::string> node_after(std::int64_t sequence, const std::string& new_node) {
+  if (sequence < 0 || sequence + 1 >= last_sequence) return std::nullopt;
+  return new_node + padded(sequence + 1);
 }
 
 std::string_view Entry::guid() const {

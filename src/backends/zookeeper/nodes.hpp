@@ -58,6 +58,9 @@ std::string guid_of(const spi::ClaimId& id);
 /// Whatever else ends with ten digits is somebody else's exclusive claim.
 std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode);
 std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence);
+/// What the servers call a new node if none was made in its line since the one with that sequence. Empty where they
+/// cannot count any further: there, a number may be given twice.
+std::optional<std::string> node_after(std::int64_t sequence, const std::string& new_node);
 
 /// One claim in a line.
 struct Entry {

@@ -127,6 +127,8 @@ void Session::connect(const std::string& hosts) {
                             ZOO_NO_LOG_CLIENTENV, nullptr);
   has_other_servers_ = hosts.find(',') != std::string::npos;
   if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
+  // It would ask the resolver whenever it is driven; but these are numbers.
+  zoo_set_servers_resolution_delay(handle_, -1);
   state_ = State::away;
   began_ = loop_.now();
   if (!address_.user.empty()) {

@@ -103,7 +103,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Sent children(const std::string& path, Watching watching = Watching::no);
   /// What is asked after it sees all that was done before it, by anybody.
   Sent sync(const std::string& path);
-  /// Its text is the path of the first new node.
+  /// Its text is the path of the first new node, and its stat is that of the last one that was set.
   Sent together(const std::vector<Part>& parts);
 
   /// What it remembers of the lines that it has read.

@@ -20,6 +20,7 @@ struct Session::Exchange {
   // Of a change with several parts: where the library puts the answers.
   std::vector<zoo_op_result_t> results = {};
   std::string path = {};
+  Stat stat = {};
 };
 
 namespace {
@@ -182,7 +183,7 @@ Sent Session::together(const std::vector<Part>& parts) {
         break;
       }
       case Part::Kind::set:
-        zoo_set_op_init(&operations[i], part.path.c_str(), part.data.data(), length, any_version, nullptr);
+        zoo_set_op_init(&operations[i], part.path.c_str(), part.data.data(), length, any_version, &exchange->stat);
         break;
       case Part::Kind::remove: zoo_delete_op_init(&operations[i], part.path.c_str(), any_version); break;
     }
@@ -218,6 +219,7 @@ void Session::Callbacks::done(int code, const void* exchange) {
   Reply reply;
   const auto* const owned = static_cast<const Exchange*>(exchange);
   if (code == ZOK && !owned->path.empty()) reply.text = owned->path.c_str();
+  if (code == ZOK && !owned->results.empty()) reply.stat = stat_from(&owned->stat);
   if (code == ZOK && !owned->removes.empty()) owned->session->lines_.removed(owned->removes);
   finish(code, std::move(reply), exchange);
 }
