@@ -8,7 +8,7 @@
 namespace holdfast::redis {
 namespace {
 
-const Address address = {.host = "db", .user = "ann", .password = "hunter2"};
+const Address address = {.host = "db", .port = "6379", .user = "ann", .password = "hunter2"};
 
 TEST(RedisFailures, TellWhatToDo) {
   struct Case {
