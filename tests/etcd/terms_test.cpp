@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -20,6 +21,12 @@ using test::eventually;
 /// The servers end leases with the time of their own clocks, twice a second.
 constexpr auto time_for_mischief = 1500ms;
 
+/// Of how many leases a server tells.
+long lease_count(const EtcdServer& cluster) {
+  const std::string list = cluster.command({"lease", "list"});
+  return std::ranges::count(list, '\n') - 1;  // without the headline
+}
+
 TEST(EtcdTerms, ADeposedLeaderThatComesBackTakesNoLockAway) {
   EtcdServer cluster({.servers = 3});
   Client client(cluster.url());
@@ -33,6 +40,7 @@ TEST(EtcdTerms, ADeposedLeaderThatComesBackTakesNoLockAway) {
   cluster.resume(old);
   EXPECT_FALSE(eventually(time_for_mischief, [&] { return client.health().lost > 0; }));
   for (const Hold& hold : holds) EXPECT_TRUE(hold.valid());
+  EXPECT_EQ(lease_count(cluster), 1) << "they share one, as before";
 }
 
 }  // namespace

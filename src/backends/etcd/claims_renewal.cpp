@@ -278,9 +278,10 @@ Operation<Nothing> EtcdClaims::moving(std::vector<Look>& looks, const std::vecto
 /// be made longer.)
 Operation<ClaimAnswer> EtcdClaims::moving_one(Look look, Instant deadline) {
   const LeasePtr before = leases_.find(look.under);
-  const bool shares = !before || before->lent || before->length < look.lease;
+  const bool is_extended = before && before->length < look.lease;
+  const LeaseKind kind = before && !is_extended ? before->kind : LeaseKind::renewed;
   for (;;) {
-    auto lease = co_await leases_.get(look.lease, shares ? LeaseKind::renewed : LeaseKind::fixed, deadline);
+    auto lease = co_await leases_.get(look.lease, kind, deadline);
     if (!lease.ok()) co_return std::move(lease.failure());
     const LeasePtr under = lease.value();
     const Instant armed = under->armed;

@@ -34,7 +34,7 @@ LeasePtr Leases::find(std::int64_t lease) const {
 Operation<LeasePtr> Leases::get(milliseconds length, LeaseKind kind, Instant deadline) {
   const std::int64_t seconds = seconds_for(length);
   if (kind == LeaseKind::fixed) {
-    auto own = co_await grant(seconds, false, deadline);
+    auto own = co_await grant(seconds, kind, deadline);
     co_return own;
   }
   if (const auto found = shared_.find(seconds); found != shared_.end()) {
@@ -66,12 +66,12 @@ Operation<LeasePtr> Leases::freshen(std::int64_t seconds, Instant deadline) {
     if (kept.value() && !is_outlived(*kept.value())) co_return kept;
     if (kept.value()) retire(id);
   }
-  auto granted = co_await grant(seconds, true, deadline);
+  auto granted = co_await grant(seconds, LeaseKind::renewed, deadline);
   if (granted.ok()) shared_[seconds] = granted.value();
   co_return granted;
 }
 
-Operation<LeasePtr> Leases::grant(std::int64_t seconds, bool lent, Instant deadline) {
+Operation<LeasePtr> Leases::grant(std::int64_t seconds, LeaseKind kind, Instant deadline) {
   const Instant sent = loop_.now();
   const std::uint64_t term = link_.term();  // it may have been granted before the answer's
   auto reply = co_await spi::answer_of<LeaseReply>(
@@ -83,7 +83,8 @@ Operation<LeasePtr> Leases::grant(std::int64_t seconds, bool lent, Instant deadl
   lease->length = std::chrono::seconds(reply.value().seconds);
   lease->armed = sent;
   lease->term = term != 0 ? term : reply.value().term;
-  lease->lent = lent;
+  lease->kind = kind;
+  lease->lent = kind == LeaseKind::renewed;
   leases_[lease->id] = lease;
   co_return lease;
 }

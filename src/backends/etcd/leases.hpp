@@ -25,9 +25,10 @@ struct Lease {
   /// When the last request that armed it, and was answered, had been sent. Proved by any read or write that is sent
   /// later and finds a key under this lease.
   spi::Instant armed = spi::Instant::min();
-  std::uint64_t term = 0;  ///< who was leader when it was granted
-  std::size_t claims = 0;  ///< of ours that we know of
-  bool lent = false;       ///< to many claims; else it is of one
+  std::uint64_t term = 0;               ///< who was leader when it was granted
+  std::size_t claims = 0;               ///< of ours that we know of
+  LeaseKind kind = LeaseKind::renewed;  ///< fixed: it is of one claim, which nobody renews
+  bool lent = false;                    ///< more claims may come under it
   bool gone = false;
 };
 using LeasePtr = std::shared_ptr<Lease>;
@@ -65,7 +66,7 @@ class Leases {
   std::vector<std::int64_t> close();
 
  private:
-  spi::Operation<LeasePtr> grant(std::int64_t seconds, bool lent, spi::Instant deadline);
+  spi::Operation<LeasePtr> grant(std::int64_t seconds, LeaseKind kind, spi::Instant deadline);
   spi::Operation<LeasePtr> freshen(std::int64_t seconds, spi::Instant deadline);
 
   spi::Loop& loop_;
