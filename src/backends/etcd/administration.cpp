@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/etcd/all_answered.hpp"
 #include "spi/answer_soon.hpp"
 #include "spi/rules.hpp"
 
@@ -24,13 +25,6 @@ constexpr std::size_t most_operations = 100;
 
 /// How many leases are asked for at a time.
 constexpr std::size_t most_leases = 1000;
-
-auto transacting(Link& link, Transaction transaction, Instant deadline) {
-  return spi::answer_of<TransactionReply>(
-      [&link, transaction = std::move(transaction), deadline](Done<TransactionReply> done) mutable {
-        link.transact(std::move(transaction), deadline, std::move(done));
-      });
-}
 
 }  // namespace
 
@@ -98,12 +92,6 @@ Operation<Line> EtcdAdministration::reading(std::string line, Instant until) {
 
 Operation<EtcdAdministration::Left> EtcdAdministration::looking_at_leases(std::vector<const Line*> lines,
                                                                           Instant until) {
-  struct Gathering {
-    std::size_t under_way = 0;
-    Left left;
-    std::optional<Failure> failure;
-    Done<Left> done;
-  };
   std::set<std::int64_t> leases;
   for (const Line* const line : lines) {
     for (const Line::Claim& claim : line->claims()) {
@@ -112,21 +100,15 @@ Operation<EtcdAdministration::Left> EtcdAdministration::looking_at_leases(std::v
   }
   if (leases.empty()) co_return Left();
   auto left = co_await spi::answer_of<Left>([&](Done<Left> done) {
-    auto gathering = std::make_shared<Gathering>();
-    gathering->under_way = leases.size();
-    gathering->done = std::move(done);
+    auto together = std::make_shared<AllAnswered<Left>>(leases.size(), std::move(done));
     for (const std::int64_t lease : leases) {
-      link_.time_to_live(lease, until, [gathering, lease](Result<LeaseReply> reply) {
+      link_.time_to_live(lease, until, [together, lease](Result<LeaseReply> reply) {
         if (reply.ok()) {
           // Whole seconds, rounded down: it lasts until the next one at most.
           const std::int64_t seconds = reply.value().seconds < 0 ? 0 : reply.value().seconds + 1;
-          gathering->left[lease] = std::chrono::seconds(seconds);
-        } else {
-          gathering->failure = std::move(reply.failure());
+          together->gathered[lease] = std::chrono::seconds(seconds);
         }
-        if (--gathering->under_way > 0) return;
-        if (gathering->failure) return gathering->done(*std::move(gathering->failure));
-        gathering->done(std::move(gathering->left));
+        together->answered(reply);
       });
     }
   });

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/etcd/all_answered.hpp"
 #include "backends/etcd/claims.hpp"
 #include "backends/etcd/claims_steps.hpp"
 #include "spi/answer_soon.hpp"
@@ -215,20 +216,13 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
     batches.back().push_back(&look);
   }
   if (batches.empty()) co_return Nothing{};
-  struct Gathering {
-    std::size_t left = 0;
-    std::optional<Failure> failure = {};
-    Done<Nothing> done;
-  };
   auto gathered = co_await spi::answer_of<Nothing>([&](Done<Nothing> done) {
-    auto gathering = std::make_shared<Gathering>(Gathering{.left = batches.size(), .done = std::move(done)});
+    auto all = std::make_shared<AllAnswered<>>(batches.size(), std::move(done));
     for (const std::vector<Look*>& batch : batches) {
       Transaction read;
       for (const Look* const look : batch) look->sight->add_to(read.then);
-      link_.transact(std::move(read), deadline, [gathering, &batch](Result<TransactionReply> reply) {
-        if (!reply.ok()) {
-          gathering->failure = std::move(reply.failure());
-        } else {
+      link_.transact(std::move(read), deadline, [all, &batch](Result<TransactionReply> reply) {
+        if (reply.ok()) {
           std::span<const Outcome> outcomes = reply.value().outcomes;
           for (Look* const look : batch) {
             look->found = look->sight->in(outcomes.first(look->sight->size()), reply.value().revision);
@@ -238,9 +232,7 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
             if (!is_it) look->found.reset();
           }
         }
-        if (--gathering->left > 0) return;
-        if (gathering->failure) return gathering->done(*std::move(gathering->failure));
-        gathering->done(Nothing{});
+        all->answered(reply);
       });
     }
   });
@@ -251,23 +243,12 @@ Operation<Nothing> EtcdClaims::reading(std::vector<Look>& looks, Instant deadlin
 Operation<Nothing> EtcdClaims::moving(std::vector<Look>& looks, const std::vector<std::size_t>& which,
                                       std::vector<ClaimAnswer>& answers, Instant deadline) {
   if (which.empty()) co_return Nothing{};
-  struct Gathering {
-    std::size_t left = 0;
-    std::optional<Failure> failure = {};
-    Done<Nothing> done;
-  };
   auto gathered = co_await spi::answer_of<Nothing>([&](Done<Nothing> done) {
-    auto gathering = std::make_shared<Gathering>(Gathering{.left = which.size(), .done = std::move(done)});
+    auto all = std::make_shared<AllAnswered<>>(which.size(), std::move(done));
     for (const std::size_t index : which) {
-      moving_one(looks[index], deadline).start([gathering, &answer = answers[index]](Result<ClaimAnswer> moved) {
-        if (moved.ok()) {
-          answer = std::move(moved.value());
-        } else {
-          gathering->failure = std::move(moved.failure());
-        }
-        if (--gathering->left > 0) return;
-        if (gathering->failure) return gathering->done(*std::move(gathering->failure));
-        gathering->done(Nothing{});
+      moving_one(looks[index], deadline).start([all, &answer = answers[index]](Result<ClaimAnswer> moved) {
+        if (moved.ok()) answer = std::move(moved.value());
+        all->answered(moved);
       });
     }
   });

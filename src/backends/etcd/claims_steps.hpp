@@ -51,12 +51,4 @@ struct EtcdClaims::Look {
   std::optional<Standing> found = {};  ///< by the last read
 };
 
-/// `co_await transacting(...)`.
-inline auto transacting(Link& link, Transaction transaction, spi::Instant deadline) {
-  return spi::answer_of<TransactionReply>(
-      [&link, transaction = std::move(transaction), deadline](spi::Done<TransactionReply> done) mutable {
-        link.transact(std::move(transaction), deadline, std::move(done));
-      });
-}
-
 }  // namespace holdfast::etcd

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "backends/etcd/all_answered.hpp"
+
 namespace holdfast::etcd {
 
 using spi::Done;
@@ -112,25 +114,11 @@ Operation<LeasePtr> Leases::keep_alive(std::int64_t lease, Instant deadline) {
 
 void Leases::keep_all_alive(const std::vector<std::int64_t>& leases, Instant deadline,
                             Done<std::map<std::int64_t, LeasePtr>> done) {
-  struct Gathering {
-    std::size_t left = 0;
-    std::map<std::int64_t, LeasePtr> kept;
-    std::optional<Failure> failure;
-    Done<std::map<std::int64_t, LeasePtr>> done;
-  };
-  auto gathering = std::make_shared<Gathering>();
-  gathering->left = leases.size();
-  gathering->done = std::move(done);
+  auto all = std::make_shared<AllAnswered<std::map<std::int64_t, LeasePtr>>>(leases.size(), std::move(done));
   for (const std::int64_t lease : leases) {
-    keep_alive(lease, deadline).start([gathering, lease](Result<LeasePtr> kept) {
-      if (kept.ok()) {
-        gathering->kept[lease] = kept.value();
-      } else {
-        gathering->failure = kept.failure();
-      }
-      if (--gathering->left > 0) return;
-      if (gathering->failure) return gathering->done(*std::move(gathering->failure));
-      gathering->done(std::move(gathering->kept));
+    keep_alive(lease, deadline).start([all, lease](Result<LeasePtr> kept) {
+      if (kept.ok()) all->gathered[lease] = kept.value();
+      all->answered(kept);
     });
   }
 }

@@ -150,4 +150,12 @@ class Link final : WireEvents {
   std::unique_ptr<Wire> wire_;                                  ///< the last member: its end ends what its thread does
 };
 
+/// `co_await transacting(...)`.
+inline auto transacting(Link& link, Transaction transaction, spi::Instant deadline) {
+  return spi::answer_of<TransactionReply>(
+      [&link, transaction = std::move(transaction), deadline](spi::Done<TransactionReply> done) mutable {
+        link.transact(std::move(transaction), deadline, std::move(done));
+      });
+}
+
 }  // namespace holdfast::etcd

@@ -176,9 +176,7 @@ Operation<Nothing> Lookout::looking(ClaimKey claim) {
     const Sight sight = sight_of(claim, at->second);
     Transaction read;
     sight.add_to(read.then);
-    auto reply = co_await spi::answer_of<TransactionReply>([&](Done<TransactionReply> done) {
-      link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
-    });
+    auto reply = co_await transacting(link_, std::move(read), loop_.now() + spi::longest_patience);
     at = claims_.find(claim);
     if (at == claims_.end() || at->second.create_revision != life || at->second.leaving) co_return Nothing{};
     if (!reply.ok()) {  // the core asks from time to time in any case

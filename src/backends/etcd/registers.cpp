@@ -39,9 +39,7 @@ Operation<Versioned> EtcdRegisters::reading(LockName name) {
   co_await turn;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
-  auto reply = co_await spi::answer_of<TransactionReply>([&](Done<TransactionReply> done) {
-    link_.transact(std::move(read), loop_.now() + spi::longest_patience, std::move(done));
-  });
+  auto reply = co_await transacting(link_, std::move(read), loop_.now() + spi::longest_patience);
   if (!reply.ok()) co_return std::move(reply.failure());
   co_return versioned_from(reply.value().outcomes[0].found);
 }
@@ -67,8 +65,7 @@ Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName&
   write.when.push_back({.key = key, .what = Compare::What::version, .number = static_cast<std::int64_t>(expected)});
   write.then.emplace_back(Put{.key = key, .value = value});
   write.otherwise.emplace_back(Range{.key = key});
-  auto reply = co_await spi::answer_of<TransactionReply>(
-      [&](Done<TransactionReply> done) { link_.transact(std::move(write), deadline, std::move(done)); });
+  auto reply = co_await transacting(link_, std::move(write), deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   WriteAnswer answer;
   answer.written = reply.value().succeeded;
@@ -88,8 +85,7 @@ Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount
   const Instant deadline = loop_.now() + spi::longest_patience;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
-  auto reply = co_await spi::answer_of<TransactionReply>(
-      [&](Done<TransactionReply> done) { link_.transact(std::move(read), deadline, std::move(done)); });
+  auto reply = co_await transacting(link_, std::move(read), deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   Versioned now = versioned_from(reply.value().outcomes[0].found);
   for (;;) {
