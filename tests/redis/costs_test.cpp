@@ -8,6 +8,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "holdfast/holdfast.hpp"
@@ -114,6 +115,7 @@ class Line {
   /// Which commands it costs that the first one leaves.
   Counts leave() {
     Hold hold = holds_[left_++]->take();
+    EXPECT_TRUE(becomes_quiet());
     server_.command({"CONFIG", "RESETSTAT"});
     EXPECT_EQ(hold.release(), Released::released);
     return counts(server_);
@@ -121,6 +123,7 @@ class Line {
 
   /// Which commands it costs that the one who left last comes back.
   Counts come_back() {
+    EXPECT_TRUE(becomes_quiet());
     server_.command({"CONFIG", "RESETSTAT"});
     ask(*clients_[left_ - 1]);
     EXPECT_TRUE(eventually([&] { return counts(server_).contains("evalsha"); }));
@@ -131,6 +134,17 @@ class Line {
   void ask(Client& client) {
     holds_.push_back(std::make_unique<Background<Hold>>(
         [&client](std::stop_token stop) { return Mutex(client, "name", {.ttl = 60s}).acquire(stop); }));
+  }
+  /// Who has begun to listen may look once more.
+  bool becomes_quiet() const {
+    Counts seen;
+    auto since = std::chrono::steady_clock::now();
+    return eventually([&] {
+      const auto now = std::chrono::steady_clock::now();
+      const Counts before = std::exchange(seen, counts(server_));
+      if (seen != before) since = now;
+      return now - since > 100ms;
+    });
   }
   std::size_t waiting() { return watcher_.show("name")->waiters.size(); }
   std::size_t listening() const {
