@@ -80,7 +80,7 @@ void Cell::pass_on(Tenure& tenure, Claim::Told told) {
     if (told) told(Released::released);
   } else if (line_.empty() || sought_ != nullptr) {
     vacant_ = &tenure;
-    tenure.claim.leave(std::move(told));
+    tenure.claim.leave(std::move(told), sought_ == nullptr ? Leftovers::When::soon : Leftovers::When::now);
   } else {
     seek(tenure, std::move(told));
   }

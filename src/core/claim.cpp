@@ -316,11 +316,11 @@ void Claim::lose(const std::string& why, InStore in_store) {
 
 // --- leaving --------------------------------------------------------------------------------------------------------
 
-void Claim::leave(Told told) {
+void Claim::leave(Told told, Leftovers::When when) {
   const bool store_never_heard = phase_ == Phase::asking && in_flight_ == 0 && !in_doubt_;
   if (store_never_heard) return forget();
   leftovers().uncover();
-  leftovers_->release(as_leftover(std::move(told)));
+  leftovers_->release(as_leftover(std::move(told)), when);
   set_phase(Phase::none);
 }
 

@@ -77,7 +77,7 @@ class Claim {
   /// of that one.
   void ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told = {});
   /// Gives the claim back, or leaves the line. REQUIRES: phase is not none.
-  void leave(Told told = {});
+  void leave(Told told = {}, Leftovers::When when = Leftovers::When::now);
   /// Lets go without telling the store, which keeps the name closed until the lease, and the lock_delay, have ended.
   /// REQUIRES: phase is not none.
   void let_expire() { forget(); }

@@ -23,18 +23,14 @@ void tell(Leftovers::Told& told, Released outcome) {
 Leftovers::Leftovers(Engine& engine, const LockName& name, OnIdle on_idle)
     : engine_(engine), name_(name), on_idle_(std::move(on_idle)), timer_(engine.loop(), [this] { timer_due(); }) {}
 
-void Leftovers::release(Leftover leftover) {
-  const bool waits = may_wait(leftover);
+void Leftovers::release(Leftover leftover, When when) {
+  const bool is_kept = when == When::soon && asked_at_once_ && !leftover.told && !engine_.closing();
   released_at_ = engine_.loop().now();
   entries_.push_back({std::move(leftover)});
-  if (!waits) return send(entries_.back());
+  if (!is_kept) return send(entries_.back());
   entries_.back().covered = true;
   entries_.back().again_at = released_at_ + engine_.backend().release_may_wait();
   set_timer();
-}
-
-bool Leftovers::may_wait(const Leftover& leftover) const {
-  return asked_at_once_ && !leftover.told && leftover.report && !engine_.closing();
 }
 
 void Leftovers::cover(Leftover leftover) {

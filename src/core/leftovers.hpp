@@ -37,8 +37,12 @@ class Leftovers {
     /// Hears what the first answer says. May be empty.
     Told told = {};
   };
-  /// Releases it, now or in a moment, and again.
-  void release(Leftover leftover);
+  enum class When : std::uint8_t {
+    now,
+    soon,  ///< it may be kept for a moment: nothing of ours waits behind it
+  };
+  /// Releases it, and again.
+  void release(Leftover leftover, When when = When::now);
   /// An acquire is about to replace it, so no release is needed: until that acquire succeeds, or is given up.
   void cover(Leftover leftover);
 
@@ -66,7 +70,6 @@ class Leftovers {
     spi::Instant again_at = spi::Instant::max();
   };
 
-  bool may_wait(const Leftover& leftover) const;
   Entry* find(spi::ClaimId id);
   void erase(const Entry& entry);
   void send(Entry& entry);
