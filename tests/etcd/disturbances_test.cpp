@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "etcd/lease_of.hpp"
 #include "etcd/metrics.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/background.hpp"
@@ -121,11 +122,7 @@ TEST(EtcdDisturbances, AWaiterWhoseKeyOrLeaseIsGoneJoinsAgain) {
     ASSERT_TRUE(waits(holder, "name", 1));
     const std::string key = keys_of(server, "name").at(1);
     if (lease) {
-      const std::string json = server.command({"get", key, "--write-out=json"});
-      const std::size_t at = json.find("\"lease\":") + 8;
-      std::ostringstream id;
-      id << std::hex << std::stoll(json.substr(at));
-      server.command({"lease", "revoke", id.str()});
+      server.command({"lease", "revoke", lease_of(server, key)});
     } else {
       server.command({"del", key});
     }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "etcd/lease_of.hpp"
 #include "holdfast/holdfast.hpp"
 #include "support/errors.hpp"
 #include "support/etcd_server.hpp"
@@ -84,22 +84,14 @@ TEST(EtcdTogether, GivingBackAndTakingAgainIsOneTransaction) {
   }));
 }
 
-/// The lease that a lock is under.
-std::string lease_of(const EtcdServer& server, const std::string& name) {
-  const std::string json = server.command({"get", "--prefix", "holdfast/" + name + "/", "--write-out=json"});
-  std::ostringstream id;
-  id << std::hex << std::stoll(json.substr(json.find("\"lease\":") + 8));
-  return id.str();
-}
-
 TEST(EtcdTogether, ALeaseThatIsGoneIsTheTroubleOfThoseUnderIt) {
   constexpr int count = 20;
   const EtcdServer server;
   Client client(server.url());
   Hold gone = Mutex(client, "gone", {.ttl = 60s}).acquire();
   const Hold stays = Mutex(client, "stays", {.ttl = 50s}).acquire();
-  const std::string lease = lease_of(server, "gone");
-  ASSERT_NE(lease, lease_of(server, "stays"));
+  const std::string lease = lease_of(server, "holdfast/gone/");
+  ASSERT_NE(lease, lease_of(server, "holdfast/stays/"));
   gone.release();  // else the client would hear of it
   server.command({"lease", "revoke", lease});
   ManyLocks locks;
@@ -107,7 +99,8 @@ TEST(EtcdTogether, ALeaseThatIsGoneIsTheTroubleOfThoseUnderIt) {
   ASSERT_TRUE(locks.all_are_held());
   EXPECT_TRUE(stays.valid());
   for (int i = 1; i < count; i += 2) {
-    EXPECT_EQ(lease_of(server, numbered(i)), lease_of(server, "stays")) << "which nobody should think to be gone";
+    EXPECT_EQ(lease_of(server, "holdfast/" + numbered(i) + "/"), lease_of(server, "holdfast/stays/"))
+        << "which nobody should think to be gone";
   }
 }
 

@@ -162,18 +162,15 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
     stray_keys_.is_certain(wanted.claim, wanted.key);
     const std::int64_t revision = reply.value().revision;
     const Line::Claim claim = {wanted.key, revision, revision, under->id, std::move(record)};
-    if (room && !leases_.is_outlived(*under)) {
-      const ClaimAnswer granted = lookout_.found(wanted.claim, {.claim = claim, .granted = true, .revision = revision},
-                                                 ClaimMode::permits, armed);
-      lookout_.rooms().learn(wanted.claim.name, revision, room->total, room->claimed + wanted.mode.permits);
-      co_return granted;
-    }
+    Result<ClaimAnswer> answer = ClaimAnswer{};
     if (room) {
-      auto moved = co_await renewing_one(wanted.claim, wanted.lease, wanted.deadline);
-      co_return moved;
+      answer = lookout_.found(wanted.claim, {.claim = claim, .granted = true, .revision = revision}, ClaimMode::permits,
+                              armed);
+      lookout_.rooms().learn(wanted.claim.name, revision, room->total, room->claimed + wanted.mode.permits);
+    } else {
+      const std::size_t first = wanted.replaced_keys.size() + (wanted.permits() ? 2 : 1);
+      answer = co_await joined(wanted, claim, glimpse_in(wanted, outcomes.subspan(first)), armed);
     }
-    const std::size_t first = wanted.replaced_keys.size() + (wanted.permits() ? 2 : 1);
-    auto answer = co_await joined(wanted, claim, glimpse_in(wanted, outcomes.subspan(first)), armed);
     const bool stays = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
     if (!stays || !leases_.is_outlived(*under)) co_return answer;
     auto moved = co_await renewing_one(wanted.claim, wanted.lease, wanted.deadline);
