@@ -61,7 +61,7 @@ class HOLDFAST_EXPORT Client {
   std::optional<LockStatus> show(const LockName& name, LockKind kind = LockKind::lock) const;
 
   /// Asks the holders to let go, and returns at once how many there are: they hear it through
-  /// Hold::on_release_request(), and may do so or not.
+  /// Hold::on_release_request(), and may do so or not. Throws Errc::invalid_argument if `request.within` is negative.
   std::size_t ask_to_release(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock);
   /// Takes a lock away from its holders, as an operator's last resort: the next waiter is served, the old holder is
   /// told, and a resource that checks tokens refuses the old one as soon as it has seen the next. True if there was
@@ -73,6 +73,14 @@ class HOLDFAST_EXPORT Client {
   /// that came later.
   Revoked revoke(const LockName& name, const ReleaseRequest& request, LockKind kind = LockKind::lock,
                  std::stop_token stop = {});
+
+  /// Descriptors that a supervisor keeps open to hold on to this client's locks when this process dies. A store that
+  /// sees its clients die (sqlite:) gives their locks away at once; but while any process has copies of these open, it
+  /// waits for the end of their leases. So a supervisor can first end whatever works under the locks. Pass them to it
+  /// through a socket: they are closed by exec() and in forked children. They belong to the client; do not close them.
+  /// Empty where clients are known by their leases alone, and until the first lock is acquired. Throws Errc::exhausted
+  /// when the process has no descriptors left.
+  std::vector<int> lifeline();
 
  private:
   friend class core::ClientHandle;

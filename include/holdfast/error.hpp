@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -21,7 +22,7 @@ enum class Errc {
   closed,            ///< the client was closed
   forked,            ///< the client belongs to the parent process; a forked child owns nothing
   invalid_argument,  ///< a name, a duration or a count is not acceptable
-  bad_url,           ///< the store's URL cannot be understood
+  bad_url,           ///< the store's URL cannot be understood, or names a directory that does not exist
   unsupported,       ///< this store cannot do what was asked; its traits say so
   too_deep,          ///< a recursive mutex was locked too many times
   store_failed,      ///< the store answered with an error that has no better name here
@@ -49,8 +50,14 @@ inline std::error_condition make_error_condition(Condition condition) noexcept {
 /// Thrown by synchronous calls. `what()` says what was tried, on which store, and what to do; never a secret.
 class HOLDFAST_EXPORT Error : public std::system_error {
  public:
+  /// If `what_happened` is empty, what() is the text of the code.
   Error(Errc code, const std::string& what_happened);
   Errc errc() const noexcept { return static_cast<Errc>(code().value()); }
+  /// Just what happened: the text of the code, which std::system_error would append, only says it again.
+  const char* what() const noexcept override { return what_happened_.what(); }
+
+ private:
+  std::runtime_error what_happened_;  ///< copied without throwing, as exceptions must be
 };
 
 }  // namespace holdfast

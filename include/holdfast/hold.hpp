@@ -72,6 +72,9 @@ class HOLDFAST_EXPORT Hold {
   /// How many permits; 1 if it is a lock.
   std::uint32_t permits() const;
 
+  /// How long the lease is that the store gave: the ttl, or longer where the store has none so short.
+  std::chrono::milliseconds lease() const;
+
   HoldState state() const;
   /// held or at_risk, and the lease has not ended.
   bool valid() const noexcept;

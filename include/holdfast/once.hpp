@@ -84,6 +84,18 @@ class HOLDFAST_EXPORT Run {
   std::unique_ptr<State> state_;
 };
 
+/// What became of an attempt to begin a run.
+struct Attempt {
+  enum class Outcome {
+    begun,  ///< `run` is under way
+    done,   ///< there is nothing to do: a run was successful in this period
+    busy,   ///< somebody else held the lock all the time
+  };
+
+  Outcome outcome = Outcome::busy;
+  Run run = {};
+};
+
 /// A job that must succeed once per period, on one host of many.
 ///
 ///     holdfast::Once hourly(client, "hourly-sms", std::chrono::hours(1));
@@ -110,10 +122,17 @@ class HOLDFAST_EXPORT Once {
   /// The same without waiting: empty also if a run is under way.
   std::optional<Run> try_begin();
   /// The same, but waits at most so long for a run that is under way; a negative duration throws
-  /// Errc::invalid_argument. Which of the two an empty answer means, due() can tell.
+  /// Errc::invalid_argument.
   template <class Rep, class Period>
   std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
-    return try_begin_within(detail::saturated(duration), std::move(stop));
+    Attempt attempt = attempt_for(duration, std::move(stop));
+    if (attempt.outcome != Attempt::Outcome::begun) return std::nullopt;
+    return std::move(attempt.run);
+  }
+  /// The same, and says why there is no run. (Asking due() afterwards would not: the period may end in between.)
+  template <class Rep, class Period>
+  Attempt attempt_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+    return attempt_within(detail::saturated(duration), std::move(stop));
   }
   void async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop = {});
   template <detail::CompletionToken<std::optional<Run>> CompletionToken>
@@ -135,7 +154,7 @@ class HOLDFAST_EXPORT Once {
   const LockName& name() const noexcept;
 
  private:
-  std::optional<Run> try_begin_within(std::chrono::nanoseconds wait, std::stop_token stop);
+  Attempt attempt_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
   std::shared_ptr<core::OnceState> state_;
 };

@@ -26,7 +26,8 @@ struct ClientOptions {
   /// The first contact with the store succeeds within this time, or the call answers `unreachable`.
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
 
-  /// How long close() and the destructor wait for the store to confirm the last releases.
+  /// How long close() and the destructor wait for the store to confirm the last releases. At most a tenth of a second
+  /// if the store has never answered: then nothing was granted that could be given back.
   std::chrono::milliseconds close_timeout = std::chrono::seconds(2);
 
   /// How often a lock may be handed from one waiter of this client to the next (at most 255, and for at most the
@@ -53,7 +54,8 @@ struct LockOptions {
   static constexpr std::chrono::milliseconds min_ttl = std::chrono::milliseconds(20);
   static constexpr std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);
 
-  /// The lease: how long the lock outlives a holder that crashed. From min_ttl to max_ttl.
+  /// The lease: how long the lock outlives a holder that crashed. From min_ttl to max_ttl. A store that cannot give so
+  /// short a lease gives a longer one: see StoreTraits::min_ttl and Hold::lease().
   std::chrono::milliseconds ttl = std::chrono::seconds(10);
 
   LeaseKind lease = LeaseKind::renewed;

@@ -66,17 +66,19 @@ struct StoreTraits {
   LeaseScope lease_scope = LeaseScope::claim;  ///< whether each lock has a lease, or all of a client share one
   bool has_clock = false;                      ///< the store can tell the time of day
   bool fifo = false;                           ///< waiters are served in the order in which they came
-  std::chrono::milliseconds min_ttl = {};      ///< the shortest lease it can give; zero: LockOptions::min_ttl
-  bool fixed_leases = true;                    ///< locks with a lease that is not renewed
-  bool shared = true;                          ///< shared locks
-  bool permits = true;                         ///< semaphores
-  bool lock_delay = true;                      ///< names that stay closed for a while after an unclean end
-  bool lists = true;                           ///< list(); else only show() of one name
-  bool release_requests = true;                ///< holders can be asked to let go: ask_to_release(), revoke()
-  bool durable_tokens = false;                 ///< tokens rise also across a restart of the store
-  bool shared_between_processes = false;       ///< other processes can reach the same store
-  std::string failover_may_lose = {};          ///< in words; empty: nothing
-  std::size_t max_value_bytes = 0;             ///< largest value of a register
+  /// The shortest lease that it gives, as its servers are usually set up: a shorter ttl is rounded up to that, or to
+  /// what these servers allow (Hold::lease() says which). Zero: any that LockOptions::min_ttl allows.
+  std::chrono::milliseconds min_ttl = {};
+  bool fixed_leases = true;               ///< locks with a lease that is not renewed
+  bool shared = true;                     ///< shared locks
+  bool permits = true;                    ///< semaphores
+  bool lock_delay = true;                 ///< names that stay closed for a while after an unclean end
+  bool lists = true;                      ///< list(); else only show() of one name
+  bool release_requests = true;           ///< holders can be asked to let go: ask_to_release(), revoke()
+  bool durable_tokens = false;            ///< tokens rise also across a restart of the store
+  bool shared_between_processes = false;  ///< other processes can reach the same store
+  std::string failover_may_lose = {};     ///< in words; empty: nothing
+  std::size_t max_value_bytes = 0;        ///< largest value of a register
 };
 
 /// How a client is doing.

@@ -5,13 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/url.hpp"
 #include "holdfast/status.hpp"
 #include "spi/administration.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 #include "spi/registers.hpp"
-#include "spi/url.hpp"
 
 namespace holdfast::spi {
 
@@ -29,6 +30,11 @@ class Backend {
   /// How long a release that nobody waits for may be kept, where that may save a write: if the same client acquires
   /// the name meanwhile, that acquire replaces the claim, and there is no release. Zero: not at all.
   virtual Duration release_may_wait() const { return Duration::zero(); }
+
+  /// Descriptors by which whoever has copies of them keeps this client alive in the eyes of the others, until its
+  /// leases end. Empty: the store does not see that a client dies, or this one has not claimed anything yet. Throws
+  /// Error.
+  virtual std::vector<int> lifeline() { return {}; }
 
   /// Answers everything that is still unanswered (Errc::closed), then runs `done`, within longest_patience. Nothing is
   /// called afterwards.
@@ -49,7 +55,7 @@ struct BackendFactory {
   std::string_view name;
   std::span<const std::string_view> schemes;
   /// Contacts nobody yet. Throws Error (Errc::bad_url) that says what is wrong.
-  std::unique_ptr<Backend> (*open)(const Url& url, const BackendContext& context);
+  std::unique_ptr<Backend> (*open)(const base::Url& url, const BackendContext& context);
 };
 
 /// The backends that this library was built with (src/backends/registry.cpp.in).

@@ -13,8 +13,8 @@
 #include "holdfast/name.hpp"
 #include "holdfast/options.hpp"
 #include "holdfast/status.hpp"
-#include "spi/instant.hpp"
 #include "spi/result.hpp"
+#include "spi/vocabulary.hpp"
 
 namespace holdfast::spi {
 

@@ -2,8 +2,7 @@
 
 #include <cstddef>
 
-#include "spi/callback.hpp"
-#include "spi/instant.hpp"
+#include "spi/vocabulary.hpp"
 
 namespace holdfast::spi {
 

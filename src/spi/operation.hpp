@@ -1,101 +1,20 @@
 #pragma once
 
-#include <coroutine>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
-#include "spi/callback.hpp"
+#include "base/coroutine.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::spi {
 
-/// Work that takes several steps, with waiting in between: a coroutine that answers with a Result. It begins when it is
-/// awaited by another or start()ed, and goes on wherever what it waits for is answered; so those that wait for the
-/// store run under the monitor, whole.
-///
-/// (Each `co_await` stands in a statement of its own: GCC 12 mistreats temporaries around it.)
+/// What takes several requests to a store. It goes on wherever they are answered, so all of it runs under the monitor.
 template <class T>
-class [[nodiscard]] Operation {
- public:
-  using Result = spi::Result<T>;
-  using Done = Callback<void(Result)>;
-
-  struct promise_type {  // NOLINT(readability-identifier-naming): the standard's name
-    struct End {
-      bool await_ready() const noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> ended) const noexcept {
-        promise_type& promise = ended.promise();
-        if (promise.awaiting) return promise.awaiting;
-        Done told = std::move(promise.done);
-        Result outcome = std::move(*promise.result);
-        ended.destroy();
-        told(std::move(outcome));
-        return std::noop_coroutine();
-      }
-      void await_resume() const noexcept {}
-    };
-
-    Operation get_return_object() { return Operation(std::coroutine_handle<promise_type>::from_promise(*this)); }
-    std::suspend_always initial_suspend() const noexcept { return {}; }
-    End final_suspend() const noexcept { return {}; }
-    void return_value(Result its_result) { result.emplace(std::move(its_result)); }
-    void unhandled_exception() const noexcept { std::abort(); }
-
-    std::optional<Result> result;
-    std::coroutine_handle<> awaiting;
-    Done done;
-  };
-
-  Operation(Operation&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
-  Operation& operator=(Operation&&) = delete;
-  ~Operation() {
-    if (coroutine_) coroutine_.destroy();
-  }
-
-  /// Begins it; `done` hears its result, perhaps at once.
-  void start(Done done) && {
-    const auto begun = std::exchange(coroutine_, nullptr);
-    begun.promise().done = std::move(done);
-    begun.resume();
-  }
-
-  bool await_ready() const noexcept { return false; }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
-    coroutine_.promise().awaiting = awaiting;
-    return coroutine_;
-  }
-  Result await_resume() { return std::move(*coroutine_.promise().result); }
-
- private:
-  explicit Operation(std::coroutine_handle<promise_type> coroutine) : coroutine_(coroutine) {}
-
-  std::coroutine_handle<promise_type> coroutine_;
-};
+using Operation = base::Coroutine<Result<T>>;
 
 /// `co_await answer_of<T>(start)`: what is answered to the Done that `start` is given. REQUIRES: not inside `start`.
 template <class T, class Start>
-class AnswerOf {
- public:
-  explicit AnswerOf(Start start) : start_(std::move(start)) {}
-
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    start_(spi::Done<T>([this, waiting](spi::Result<T> answer) {
-      answer_.emplace(std::move(answer));
-      waiting.resume();
-    }));
-  }
-  spi::Result<T> await_resume() { return std::move(*answer_); }
-
- private:
-  Start start_;
-  std::optional<spi::Result<T>> answer_;
-};
-
-template <class T, class Start>
-AnswerOf<T, Start> answer_of(Start start) {
-  return AnswerOf<T, Start>(std::move(start));
+base::AnswerOf<Result<T>, Start> answer_of(Start start) {
+  return base::AnswerOf<Result<T>, Start>(std::move(start));
 }
 
 }  // namespace holdfast::spi

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "holdfast/error.hpp"
-#include "spi/callback.hpp"
+#include "spi/vocabulary.hpp"
 
 namespace holdfast::spi {
 
