@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "holdfast/error.hpp"
-#include "spi/host.hpp"
+#include "kit/url/host.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view usual_port = "2379";
 [[noreturn]] void refuse(const std::string& what) { throw Error(Errc::bad_url, "the etcd URL " + what); }
 
 std::string parse_server(std::string_view text) {
-  const spi::Host host = spi::Host::parse(text, "etcd", usual_port);
+  const kit::Host host = kit::Host::parse(text, "etcd", usual_port);
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-' || c == ':';
@@ -31,8 +31,8 @@ void parse_credentials(std::string_view text, Address& address) {
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
     refuse("needs a user and a password before the '@'; write user:password@host");
   }
-  address.user = spi::decode_path(text.substr(0, colon));
-  address.password = spi::decode_path(text.substr(colon + 1));
+  address.user = base::decode_path(text.substr(0, colon));
+  address.password = base::decode_path(text.substr(colon + 1));
 }
 
 void parse_servers(std::string_view rest, Address& address) {
@@ -79,7 +79,7 @@ void set_option(const std::string& name, const std::string& value, Address& addr
 
 }  // namespace
 
-Address Address::parse(const spi::Url& url) {
+Address Address::parse(const base::Url& url) {
   Address address;
   address.uses_tls = url.scheme == "etcds";
   parse_servers(url.rest, address);

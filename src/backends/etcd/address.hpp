@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "spi/url.hpp"
+#include "base/url.hpp"
 
 namespace holdfast::etcd {
 
@@ -31,7 +31,7 @@ struct Address {
   std::string prefix = "holdfast";
 
   /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.
-  static Address parse(const spi::Url& url);
+  static Address parse(const base::Url& url);
 
   /// For messages: "etcd at 127.0.0.1:2379". Never a secret.
   std::string shown() const;

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "backends/etcd/all_answered.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Operation;
 using spi::Result;
@@ -71,10 +71,12 @@ Operation<std::vector<LockStatus>> EtcdAdministration::listing(std::string prefi
   lines.reserve(found.size());
   for (const auto& [key, claims] : found) lines.emplace_back(claims);
   std::vector<const Line*> pointers;
+  pointers.reserve(lines.size());
   for (const Line& line : lines) pointers.push_back(&line);
   auto left = co_await looking_at_leases(std::move(pointers), until);
   if (!left.ok()) co_return std::move(left.failure());
   std::vector<LockStatus> locks;
+  locks.reserve(found.size());
   std::size_t index = 0;
   for (const auto& [key, claims] : found) {
     locks.push_back(status_of(key.first, key.second, lines[index++], left.value()));
@@ -115,8 +117,7 @@ Operation<EtcdAdministration::Left> EtcdAdministration::looking_at_leases(std::v
   co_return left;
 }
 
-LockStatus EtcdAdministration::status_of(const std::string& name, bool permits, const Line& line,
-                                         const Left& left) const {
+LockStatus EtcdAdministration::status_of(const std::string& name, bool permits, const Line& line, const Left& left) {
   LockStatus status;
   status.name = name;
   if (permits) {
@@ -144,8 +145,8 @@ LockStatus EtcdAdministration::status_of(const std::string& name, bool permits, 
 }
 
 void EtcdAdministration::now(Done<std::chrono::system_clock::time_point> done) {
-  if (link_.closed()) return spi::answer_soon(loop_, std::move(done), is_closed());
-  spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "etcd does not tell the time of day"});
+  if (link_.closed()) return kit::answer_soon(loop_, std::move(done), is_closed());
+  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "etcd does not tell the time of day"});
 }
 
 // --- changing -------------------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ Operation<std::size_t> EtcdAdministration::asking(LockName name, bool permits, R
 }
 
 void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
-  if (auto failure = spi::why_invalid_total(name, total)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_invalid_total(name, total)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   resizing(name, total).start(std::move(done));
 }

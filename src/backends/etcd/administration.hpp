@@ -51,12 +51,12 @@ class EtcdAdministration final : public spi::Administration {
   spi::Operation<std::size_t> asking(LockName name, bool permits, ReleaseRequest request);
   spi::Operation<bool> resizing(LockName name, std::uint32_t total);
 
-  spi::Operation<Line> reading(std::string line, spi::Instant deadline);
-  spi::Operation<Left> looking_at_leases(std::vector<const Line*> lines, spi::Instant deadline);
+  spi::Operation<Line> reading(std::string line, base::Instant until);
+  spi::Operation<Left> looking_at_leases(std::vector<const Line*> lines, base::Instant until);
   /// False if somebody was quicker: then perhaps only some of them are made. The oldest claims come first.
-  spi::Operation<bool> changing(std::vector<Change> changes, std::optional<WholeLine> whole, spi::Instant deadline);
-  LockStatus status_of(const std::string& name, bool permits, const Line& line, const Left& left) const;
-  spi::Instant deadline() const { return loop_.now() + spi::longest_patience; }
+  spi::Operation<bool> changing(std::vector<Change> changes, std::optional<WholeLine> whole, base::Instant until);
+  static LockStatus status_of(const std::string& name, bool permits, const Line& line, const Left& left);
+  base::Instant deadline() const { return loop_.now() + spi::longest_patience; }
 
   spi::Loop& loop_;
   Link& link_;

@@ -11,7 +11,7 @@ namespace holdfast::etcd {
 namespace {
 
 /// Longer than the hold of a busy lock, and short enough that idle watches are few.
-constexpr spi::Duration kept = std::chrono::seconds(2);
+constexpr base::Duration kept = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -29,7 +29,7 @@ bool AheadWatches::wait(const ClaimKey& claim, const Wanted& wanted) {
   const auto [at, is_new] = ranges_.try_emplace(range);
   Range& its = at->second;
   its.waiting[claim] = wanted.key;
-  its.idle_since = spi::Instant::max();
+  its.idle_since = base::Instant::max();
   if (is_new) {
     its.watch = watches_.watch(range, Keys::end_of(range), [this, range](Watches::What what, const WatchReply& reply) {
       happened(range, what, reply);
@@ -74,11 +74,11 @@ void AheadWatches::happened(const std::string& range, Watches::What what, const 
 }
 
 void AheadWatches::forget_idle() {
-  const spi::Instant now = loop_.now();
-  spi::Instant next = spi::Instant::max();
+  const base::Instant now = loop_.now();
+  base::Instant next = base::Instant::max();
   std::erase_if(ranges_, [&](const auto& each) {
     const Range& range = each.second;
-    if (range.idle_since == spi::Instant::max()) return false;
+    if (range.idle_since == base::Instant::max()) return false;
     if (now - range.idle_since >= kept) {
       watches_.unwatch(range.watch);
       return true;

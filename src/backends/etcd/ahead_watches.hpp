@@ -6,7 +6,7 @@
 
 #include "backends/etcd/known_claims.hpp"
 #include "backends/etcd/watches.hpp"
-#include "spi/callback.hpp"
+#include "base/callback.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::etcd {
@@ -20,7 +20,7 @@ namespace holdfast::etcd {
 /// all.
 class AheadWatches {
  public:
-  using OnEvent = spi::Callback<void(const ClaimKey&)>;
+  using OnEvent = base::Callback<void(const ClaimKey&)>;
 
   /// `on_event` may do anything but destroy this. REQUIRES: both outlive it.
   AheadWatches(spi::Loop& loop, Watches& watches, OnEvent on_event);
@@ -43,7 +43,7 @@ class AheadWatches {
     bool begun = false;
     std::int64_t told_after = 0;                   ///< begun: events after this revision have been told, or will be
     std::map<ClaimKey, std::string> waiting = {};  ///< for these keys; empty: for any
-    spi::Instant idle_since = spi::Instant::max();
+    base::Instant idle_since = base::Instant::max();
   };
 
   void happened(const std::string& range, Watches::What what, const WatchReply& reply);

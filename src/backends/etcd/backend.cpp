@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <random>
 #include <string_view>
 #include <utility>
 
@@ -17,16 +16,12 @@
 #include "backends/etcd/registers.hpp"
 #include "backends/etcd/turns.hpp"
 #include "backends/etcd/watches.hpp"
+#include "base/random.hpp"
 
 namespace holdfast::etcd {
 namespace {
 
 using spi::Done;
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
 
 /// One client of one cluster.
 class EtcdBackend final : public spi::Backend {
@@ -39,7 +34,7 @@ class EtcdBackend final : public spi::Backend {
         turns_(context.loop),
         leases_(context.loop, link_),
         lookout_(context, link_, watches_, leases_, keys_),
-        claims_(context.loop, link_, keys_, turns_, leases_, lookout_, random_number()),
+        claims_(context.loop, link_, keys_, turns_, leases_, lookout_, base::Random(base::Random::fresh_seed()).next()),
         registers_(context.loop, link_, keys_, watches_),
         administration_(context.loop, link_, keys_, turns_) {}
 
@@ -52,13 +47,14 @@ class EtcdBackend final : public spi::Backend {
             .lease_scope = StoreTraits::LeaseScope::session,
             .has_clock = false,
             .fifo = true,
+            .min_ttl = std::chrono::seconds(2),
             .lock_delay = false,
             .durable_tokens = true,
             .shared_between_processes = true,
             .max_value_bytes = EtcdRegisters::max_value_bytes};
   }
 
-  spi::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
+  base::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
 
   void close(Done<> done) override {
     lookout_.close();
@@ -89,7 +85,7 @@ class EtcdBackend final : public spi::Backend {
 
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 2> schemes = {"etcd", "etcds"};
-  static constexpr auto open = [](const spi::Url& url, const spi::BackendContext& context) {
+  static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
     return std::unique_ptr<spi::Backend>(std::make_unique<EtcdBackend>(Address::parse(url), context));
   };
   static constexpr spi::BackendFactory factory = {.name = "etcd", .schemes = schemes, .open = open};

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "backends/etcd/claims_steps.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 // Joining a line and leaving it. (claims_renewal.cpp has the rest.)
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Nothing;
 using spi::Operation;
@@ -36,7 +36,7 @@ constexpr std::int64_t end_of_line = 2;
 
 }  // namespace
 
-spi::Duration EtcdClaims::patience_for(milliseconds lease) {
+base::Duration EtcdClaims::patience_for(milliseconds lease) {
   const bool only_asks = lease == milliseconds::zero();
   return spi::patience(only_asks ? lease : std::max(lease, shortest_lease));
 }
@@ -46,7 +46,7 @@ std::vector<std::string> EtcdClaims::Wanted::possible_keys() const {
 }
 
 Failure EtcdClaims::Wanted::different_total(std::uint32_t total) const {
-  return spi::different_total({.name = claim.name, .id = claim.id, .mode = mode}, total);
+  return kit::different_total({.name = claim.name, .id = claim.id, .mode = mode}, total);
 }
 
 // --- acquire --------------------------------------------------------------------------------------------------------
@@ -73,11 +73,11 @@ void EtcdClaims::Wanted::choose_keys(const Keys& keys, spi::ClaimId slot) {
 }
 
 void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
-  std::optional<Failure> failure = spi::why_invalid(request);
+  std::optional<Failure> failure = kit::why_invalid(request);
   if (!failure && request.lock_delay > milliseconds::zero()) {
-    failure = Failure{Errc::unsupported, "etcd has not got a lock_delay: its leases end without a trace"};
+    failure = Failure{Errc::unsupported, "etcd does not support a lock_delay: its leases end without a trace"};
   }
-  if (failure) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (failure) return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   acquiring(Wanted(request, keys_)).start(std::move(done));
 }
 
@@ -299,7 +299,7 @@ void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
   releasing({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
-Operation<bool> EtcdClaims::releasing(ClaimKey claim, spi::Duration patience) {
+Operation<bool> EtcdClaims::releasing(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
   const Turns::Ticket turn = turns_.join_to_release(claim.name.text(), claim.id);
   co_await turn;

@@ -65,34 +65,34 @@ class EtcdClaims final : public spi::Claims {
   static void add_glimpse(const Wanted& wanted, std::vector<KeyOperation>& operations);
   static Glimpse glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes);
   static Transaction join(const Wanted& wanted, const Record& record, std::int64_t lease, std::vector<Compare> unless);
-  spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, Glimpse before, spi::Instant armed);
+  spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, Glimpse before, base::Instant armed);
   void note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes);
   spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
-  spi::Operation<bool> releasing(ClaimKey claim, spi::Duration patience);
-  spi::Operation<bool> releasing_now(const ClaimKey& claim, spi::Instant deadline);
+  spi::Operation<bool> releasing(ClaimKey claim, base::Duration patience);
+  spi::Operation<bool> releasing_now(const ClaimKey& claim, base::Instant deadline);
   /// The life that began with that revision, or a later one that is found instead.
   spi::Operation<bool> deleting(LockName name, std::string key, std::int64_t create_revision, std::string door,
-                                spi::Instant deadline);
+                                base::Instant deadline);
   /// Where a claim of this client may stand, whatever its mode.
   std::vector<std::string> keys_of(const ClaimKey& claim) const;
   /// The same of any claim.
-  spi::Operation<std::vector<std::string>> finding_keys(const ClaimKey& claim, spi::Instant deadline);
+  spi::Operation<std::vector<std::string>> finding_keys(const ClaimKey& claim, base::Instant deadline);
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
-  spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, spi::Instant deadline);
-  spi::Operation<std::vector<spi::ClaimAnswer>> looking(std::vector<Look>& looks, spi::Instant deadline);
-  spi::Operation<spi::Nothing> learning(std::vector<Look>& looks, spi::Instant deadline);
-  spi::Operation<spi::Nothing> seeking(Look& look, spi::Instant deadline);
-  spi::Operation<spi::Nothing> reading(std::vector<Look>& looks, spi::Instant deadline);
-  spi::Operation<spi::Nothing> reading_one(Look& look, spi::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> renewing_one(ClaimKey claim, spi::milliseconds lease, base::Instant deadline);
+  spi::Operation<std::vector<spi::ClaimAnswer>> looking(std::vector<Look>& looks, base::Instant deadline);
+  spi::Operation<spi::Nothing> learning(std::vector<Look>& looks, base::Instant deadline);
+  spi::Operation<spi::Nothing> seeking(Look& look, base::Instant deadline);
+  spi::Operation<spi::Nothing> reading(std::vector<Look>& looks, base::Instant deadline);
+  spi::Operation<spi::Nothing> reading_one(Look& look, base::Instant deadline);
   spi::Operation<spi::Nothing> moving(std::vector<Look>& looks, const std::vector<std::size_t>& which,
-                                      std::vector<spi::ClaimAnswer>& answers, spi::Instant deadline);
-  spi::Operation<spi::ClaimAnswer> moving_one(Look look, spi::Instant deadline);
+                                      std::vector<spi::ClaimAnswer>& answers, base::Instant deadline);
+  spi::Operation<spi::ClaimAnswer> moving_one(Look look, base::Instant deadline);
   static Transaction changing(const Line::Claim& claim);
 
-  spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, spi::Duration patience);
+  spi::Operation<spi::ClaimAnswer> downgrading(ClaimKey claim, base::Duration patience);
 
-  static spi::Duration patience_for(spi::milliseconds lease);
+  static base::Duration patience_for(spi::milliseconds lease);
 
   spi::Loop& loop_;
   Link& link_;

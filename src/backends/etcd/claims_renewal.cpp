@@ -8,8 +8,8 @@
 #include "backends/etcd/all_answered.hpp"
 #include "backends/etcd/claims.hpp"
 #include "backends/etcd/claims_steps.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 // Keeping claims, and what is found on that occasion. A renewal takes three steps: it finds out under which leases its
 // claims are (mostly that is known), keeps these alive, and then looks at the claims. Only that read, which the leader
@@ -17,11 +17,11 @@
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Nothing;
 using spi::Operation;
@@ -42,7 +42,7 @@ constexpr int most_passes = 3;
 }  // namespace
 
 void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (claims.empty()) return spi::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
   std::vector<Look> looks;
   looks.reserve(claims.size());
   for (const ClaimRef& claim : claims) looks.push_back({.claim = {claim.name, claim.id}, .lease = claim.lease});
@@ -51,13 +51,14 @@ void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 
 Operation<std::vector<ClaimAnswer>> EtcdClaims::renewing(std::vector<Look> looks) {
   const Instant began = loop_.now();
-  spi::Duration patience = spi::longest_patience;
+  base::Duration patience = spi::longest_patience;
   std::set<std::string> names;
   for (const Look& look : looks) {
     patience = std::min(patience, patience_for(look.lease));
     names.insert(look.claim.name.text());
   }
   std::vector<Turns::Ticket> turns;
+  turns.reserve(names.size());
   for (const std::string& name : names) turns.push_back(turns_.join(name));
   for (const Turns::Ticket& turn : turns) co_await turn;
   auto answers = co_await looking(looks, link_.deadline_after(began, patience));
@@ -315,7 +316,7 @@ void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
-Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration patience) {
+Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
   const Turns::Ticket turn = turns_.join(claim.name.text());
   co_await turn;
@@ -333,7 +334,7 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, spi::Duration pat
     auto read = co_await reading_one(look, deadline);
     if (!read.ok()) co_return std::move(read.failure());
     if (!look.found) co_return ClaimAnswer{};
-    if (look.sight->mode == ClaimMode::permits) co_return spi::cannot_downgrade_permits(claim.name);
+    if (look.sight->mode == ClaimMode::permits) co_return kit::cannot_downgrade_permits(claim.name);
     Standing standing = *look.found;
     const LeasePtr lease = leases_.find(standing.claim.lease);
     const Instant armed = lease && !leases_.is_outlived(*lease) ? lease->armed : Instant::min();

@@ -20,11 +20,11 @@ struct EtcdClaims::Wanted {
   LeaseKind kind;
   bool refuse;
   Record record;
-  std::string line;            ///< what its keys begin with
-  std::string key = {};        ///< once it has its turn, like the next two
-  std::string other_key = {};  ///< locks: under which it would stand if it had come in the other mode
-  std::string door = {};       ///< permits: see rooms.hpp
-  spi::Instant deadline = {};  ///< once it has its turn
+  std::string line;             ///< what its keys begin with
+  std::string key = {};         ///< once it has its turn, like the next two
+  std::string other_key = {};   ///< locks: under which it would stand if it had come in the other mode
+  std::string door = {};        ///< permits: see rooms.hpp
+  base::Instant deadline = {};  ///< once it has its turn
   std::optional<spi::ClaimId> replaces = {};
   std::vector<std::string> replaced_keys = {};
 

@@ -46,16 +46,25 @@ constexpr std::array refusals = {
     Meaning{"not capable", Errc::unsupported, "is too old; it must be version 3.4 or newer"},
 };
 
+// gRPC does not say which of the two it is.
+constexpr std::string_view not_trusted =
+    "has a certificate that cannot be trusted: it has expired, or the authority that signed it is not known here (name "
+    "it as ?ca=file)";
+constexpr std::string_view of_another_host =
+    "has a certificate of another host; write a host that the certificate names, or have one issued for this host";
+constexpr std::string_view too_old_tls =
+    "speaks TLS only in versions before 1.2, which are not safe; let it speak 1.2 or newer";
+
 // Why there is no connection, in gRPC's words.
 constexpr std::array no_connections = {
-    Meaning{"certificate verify failed", Errc::access_denied,
-            "has a certificate that cannot be trusted, or is of another host; give the authority that signed it as "
-            "?ca=file"},
-    Meaning{"CERTIFICATE_VERIFY_FAILED", Errc::access_denied,
-            "has a certificate that cannot be trusted, or is of another host; give the authority that signed it as "
-            "?ca=file"},
-    Meaning{"Peer name", Errc::access_denied, "has a certificate of another host"},
-    Meaning{"Hostname Verification", Errc::access_denied, "has a certificate of another host"},
+    Meaning{"certificate verify failed", Errc::access_denied, not_trusted},
+    Meaning{"CERTIFICATE_VERIFY_FAILED", Errc::access_denied, not_trusted},
+    Meaning{"Peer name", Errc::access_denied, of_another_host},
+    Meaning{"Hostname Verification", Errc::access_denied, of_another_host},
+    Meaning{"rotocol version", Errc::store_failed, too_old_tls},
+    Meaning{"PROTOCOL_VERSION", Errc::store_failed, too_old_tls},
+    Meaning{"unsupported protocol", Errc::store_failed, too_old_tls},
+    Meaning{"UNSUPPORTED_PROTOCOL", Errc::store_failed, too_old_tls},
     Meaning{"alert", Errc::access_denied,
             "refused the TLS connection; it may want a client's certificate "
             "(?cert=file&key=file)"},

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "spi/answer_soon.hpp"
+#include "kit/answer_soon.hpp"
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 
 KeepAlives::KeepAlives(spi::Loop& loop, Link& link) : loop_(loop), link_(link), timer_(loop, [this] { give_up(); }) {
   link_.listen(*this);
@@ -20,7 +20,7 @@ void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<Kept
     Failure failure = link_.closed()
                           ? is_closed()
                           : Failure{Errc::unreachable, "there is no connection to " + link_.address().shown()};
-    return spi::answer_soon(loop_, std::move(done), std::move(failure));
+    return kit::answer_soon(loop_, std::move(done), std::move(failure));
   }
   if (stream_ == 0) {
     stream_ = link_.next_number();

@@ -13,7 +13,7 @@ namespace holdfast::etcd {
 /// with a read or a write that was sent after this answer and succeeded.
 struct KeptAlive {
   std::int64_t seconds = 0;  ///< below 1: there is no such lease
-  spi::Instant sent = {};
+  base::Instant sent = {};
 };
 
 /// Keeps leases alive, on one stream. The server answers in the order of the requests; so a request that has lost its
@@ -23,14 +23,14 @@ class KeepAlives final : StreamListener {
   /// REQUIRES: both outlive it.
   KeepAlives(spi::Loop& loop, Link& link);
 
-  void keep_alive(std::int64_t lease, spi::Instant deadline, spi::Done<KeptAlive> done);
+  void keep_alive(std::int64_t lease, base::Instant deadline, spi::Done<KeptAlive> done);
   void close();
 
  private:
   struct Request {
     std::int64_t lease;
-    spi::Instant sent;
-    spi::Instant deadline;
+    base::Instant sent;
+    base::Instant deadline;
     spi::Done<KeptAlive> done;  ///< empty: it has lost its patience
   };
 

@@ -1,19 +1,17 @@
 #include "backends/etcd/keys.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "base/percent.hpp"
 
 namespace holdfast::etcd {
 namespace {
 
-constexpr std::string_view digits = "0123456789ABCDEF";
 constexpr std::string_view permits_folder = "~permits/";
 constexpr std::string_view register_folder = "~register/";
 constexpr char shared_mark = '~';
 constexpr std::size_t id_length = 32;
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
 
 }  // namespace
 
@@ -27,38 +25,12 @@ std::string hexadecimal(const spi::ClaimId& id) {
   return text;
 }
 
-std::string encode(std::string_view name) {
-  std::string encoded;
-  encoded.reserve(name.size());
-  for (const char c : name) {
-    if (is_plain(c)) {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += '%';
-      encoded += digits[byte >> 4U];
-      encoded += digits[byte & 15U];
-    }
-  }
-  return encoded;
-}
+std::string encode(std::string_view name) { return base::percent_encoded(name, base::is_plain_in_names); }
 
 std::optional<std::string> decode(std::string_view encoded) {
-  std::string name;
-  name.reserve(encoded.size());
-  for (std::size_t i = 0; i < encoded.size(); ++i) {
-    if (is_plain(encoded[i])) {
-      name += encoded[i];
-      continue;
-    }
-    if (encoded[i] != '%' || i + 2 >= encoded.size()) return std::nullopt;
-    const std::size_t high = digits.find(encoded[i + 1]);
-    const std::size_t low = digits.find(encoded[i + 2]);
-    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
-    name += static_cast<char>(high << 4U | low);
-    i += 2;
-  }
-  return name;
+  const auto may_be_there = [](char c) { return base::is_plain_in_names(c) || c == '%'; };
+  if (!std::ranges::all_of(encoded, may_be_there)) return std::nullopt;
+  return base::percent_decoded(encoded, base::HexDigits::upper);
 }
 
 std::string Keys::lines(std::string_view name_prefix, bool permits) const {
@@ -74,9 +46,9 @@ std::pair<std::string, std::string> Keys::range_of_lines(std::string_view name_p
 
 std::string Keys::line(std::string_view name, bool permits) const { return lines(name, permits) + "/"; }
 
-std::string Keys::claim(std::string_view name, ClaimMode mode, const spi::ClaimId& id) const {
+std::string Keys::claim(std::string_view name, ClaimMode mode, const spi::ClaimId& slot) const {
   return line(name, mode == ClaimMode::permits) + (mode == ClaimMode::shared ? std::string(1, shared_mark) : "") +
-         hexadecimal(id);
+         hexadecimal(slot);
 }
 
 std::string Keys::door(std::string_view name) const { return lines(name, true); }
@@ -95,6 +67,7 @@ std::optional<std::string> Keys::name_in(std::string_view key, bool permits) con
 std::string Keys::end_of(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
+  // NOLINTNEXTLINE(modernize-return-braced-init-list): braces would mean two characters
   if (end.empty()) return std::string(1, '\0');  // all keys
   end.back() = static_cast<char>(static_cast<unsigned char>(end.back()) + 1);
   return end;

@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
+#include "base/instant.hpp"
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
-#include "spi/instant.hpp"
 
 namespace holdfast::etcd {
 
@@ -23,11 +23,11 @@ struct KnownClaim {
 
   std::uint64_t own_watch = 0;  ///< of the key itself; 0: none
 
-  bool leaving = false;           ///< it is being deleted by us
-  bool looking = false;           ///< its line is being read
-  bool look_again = false;        ///< something has happened meanwhile
-  std::int64_t asked_at = 0;      ///< the revision of a wish that it be released
-  spi::Instant asked_since = {};  ///< when we first saw it
+  bool leaving = false;            ///< it is being deleted by us
+  bool looking = false;            ///< its line is being read
+  bool look_again = false;         ///< something has happened meanwhile
+  std::int64_t asked_at = 0;       ///< the revision of a wish that it be released
+  base::Instant asked_since = {};  ///< when we first saw it
   bool told_of_wish = false;
 };
 

@@ -8,9 +8,8 @@
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::Done;
-using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Operation;
 using spi::Result;
@@ -22,7 +21,7 @@ std::int64_t seconds_for(milliseconds length) {
 }
 
 /// A claim that begins under it has most of the lease before it: the core renews after a third.
-bool is_fresh(const Lease& lease, Instant now) { return now - lease.armed <= spi::Duration(lease.length) / 6; }
+bool is_fresh(const Lease& lease, Instant now) { return now - lease.armed <= base::Duration(lease.length) / 6; }
 
 }  // namespace
 
@@ -125,7 +124,7 @@ void Leases::keep_all_alive(const std::vector<std::int64_t>& leases, Instant dea
 
 // --- what becomes of them -------------------------------------------------------------------------------------------
 
-void Leases::is_used(std::int64_t lease) {
+void Leases::is_used(std::int64_t lease) const {
   if (const LeasePtr found = find(lease)) ++found->claims;
 }
 

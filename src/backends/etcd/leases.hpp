@@ -24,7 +24,7 @@ struct Lease {
   spi::milliseconds length = {};  ///< as granted, in whole seconds
   /// When the last request that armed it, and was answered, had been sent. Proved by any read or write that is sent
   /// later and finds a key under this lease.
-  spi::Instant armed = spi::Instant::min();
+  base::Instant armed = base::Instant::min();
   std::uint64_t term = 0;               ///< who was leader when it was granted
   std::size_t claims = 0;               ///< of ours that we know of
   LeaseKind kind = LeaseKind::renewed;  ///< fixed: it is of one claim, which nobody renews
@@ -41,11 +41,11 @@ class Leases {
   Leases(spi::Loop& loop, Link& link) : loop_(loop), link_(link), keep_alives_(loop, link) {}
 
   /// A lease of at least that length to put a claim under, armed a short while ago at most.
-  spi::Operation<LeasePtr> get(spi::milliseconds length, LeaseKind kind, spi::Instant deadline);
+  spi::Operation<LeasePtr> get(spi::milliseconds length, LeaseKind kind, base::Instant deadline);
   /// Arms it anew. Empty if it is gone.
-  spi::Operation<LeasePtr> keep_alive(std::int64_t lease, spi::Instant deadline);
+  spi::Operation<LeasePtr> keep_alive(std::int64_t lease, base::Instant deadline);
   /// Arms many.
-  void keep_all_alive(const std::vector<std::int64_t>& leases, spi::Instant deadline,
+  void keep_all_alive(const std::vector<std::int64_t>& leases, base::Instant deadline,
                       spi::Done<std::map<std::int64_t, LeasePtr>> done);
 
   /// Another leader has been elected since it was granted.
@@ -54,7 +54,7 @@ class Leases {
   /// What we know of it; perhaps nothing.
   LeasePtr find(std::int64_t lease) const;
 
-  void is_used(std::int64_t lease);
+  void is_used(std::int64_t lease) const;
   /// Gives one back that was of that claim alone.
   void is_unused(std::int64_t lease);
   void is_gone(std::int64_t lease);
@@ -66,8 +66,8 @@ class Leases {
   std::vector<std::int64_t> close();
 
  private:
-  spi::Operation<LeasePtr> grant(std::int64_t seconds, LeaseKind kind, spi::Instant deadline);
-  spi::Operation<LeasePtr> freshen(std::int64_t seconds, spi::Instant deadline);
+  spi::Operation<LeasePtr> grant(std::int64_t seconds, LeaseKind kind, base::Instant deadline);
+  spi::Operation<LeasePtr> freshen(std::int64_t seconds, base::Instant deadline);
 
   spi::Loop& loop_;
   Link& link_;

@@ -8,7 +8,7 @@
 
 #include "backends/etcd/record.hpp"
 #include "backends/etcd/wire.hpp"
-#include "spi/line.hpp"
+#include "kit/line_rule.hpp"
 
 namespace holdfast::etcd {
 
@@ -47,8 +47,8 @@ class Line {
   /// How many of them are claimed, by holders and waiters.
   std::uint64_t claimed() const;
 
-  spi::Turn turn_of(std::size_t place) const;
-  bool is_granted(std::size_t place) const { return turn_of(place).kind == spi::Turn::Kind::granted; }
+  kit::Turn turn_of(std::size_t place) const;
+  bool is_granted(std::size_t place) const { return turn_of(place).kind == kit::Turn::Kind::granted; }
 
  private:
   std::vector<Claim> claims_;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/etcd/module.hpp"
-#include "spi/answer_soon.hpp"
+#include "kit/answer_soon.hpp"
 
 namespace holdfast::etcd {
 
@@ -19,7 +19,7 @@ using spi::Result;
 namespace {
 
 /// A login is not part of any one request: it may take as long as the most patient.
-constexpr spi::Duration login_patience = spi::longest_patience;
+constexpr base::Duration login_patience = spi::longest_patience;
 
 Result<std::string> contents_of(const std::string& file, const std::string& what) {
   std::ifstream stream(file, std::ios::binary);
@@ -75,9 +75,9 @@ void Link::close() {
 }
 
 void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
-  constexpr spi::Duration patience = std::chrono::milliseconds(250);
+  constexpr base::Duration patience = std::chrono::milliseconds(250);
   if (leases.empty() || !wire_ || unusable_)
-    return spi::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
+    return kit::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
   auto left = std::make_shared<std::size_t>(leases.size());
   auto told = std::make_shared<Done<>>(std::move(done));
   for (const std::int64_t lease : leases) {
@@ -174,7 +174,7 @@ void Link::transmit(std::vector<Call> calls, bool gathered) {
     if (const auto* const transaction = std::get_if<Transaction>(&call.request)) transactions.push_back(transaction);
   }
   const Request& request = sending.calls.front().request;
-  const spi::Duration timeout = deadline - loop_.now();
+  const base::Duration timeout = deadline - loop_.now();
   if (!transactions.empty()) {
     wire_->call(number, transactions, timeout);
   } else if (const auto* const grant = std::get_if<GrantLease>(&request)) {
@@ -213,8 +213,9 @@ void Link::note_term(const Reply& reply) {
   }
 }
 
-/// One outcome for each operation.
+/// One outcome for each operation; and what has no condition succeeds.
 bool Link::makes_sense(const Transaction& asked, const TransactionReply& told) {
+  if (!told.succeeded && asked.when.empty()) return false;
   return told.outcomes.size() == (told.succeeded ? asked.then : asked.otherwise).size();
 }
 
@@ -256,7 +257,7 @@ namespace {
 /// One for those that the servers are busy with, and one that is there when they are done.
 constexpr std::size_t most_under_way = 2;
 /// If the servers take longer than that, it does not matter that they have more to do.
-constexpr spi::Duration longest_gathering = std::chrono::milliseconds(2);
+constexpr base::Duration longest_gathering = std::chrono::milliseconds(2);
 /// The servers take up to 128 operations, and ours have few.
 constexpr std::size_t most_together = 32;
 
@@ -283,12 +284,12 @@ void Link::send_gathered() {
 /// The others stay. Those with much less time, or much more, also go by themselves: they fail together.
 std::vector<Link::Call> Link::take_what_goes_together() {
   const Instant now = loop_.now();
-  const spi::Duration time = gathered_.front().deadline - now;
+  const base::Duration time = gathered_.front().deadline - now;
   std::vector<Call> together;
   std::vector<Call> others;
   std::set<std::string> about;
   for (Call& call : gathered_) {
-    const spi::Duration its_time = call.deadline - now;
+    const base::Duration its_time = call.deadline - now;
     const bool similar = its_time <= time * 2 && time <= its_time * 2;
     const bool fits = together.empty() || (together.size() < most_together && similar);
     const bool goes = fits && about.insert(*call.about()).second;
@@ -298,8 +299,8 @@ std::vector<Link::Call> Link::take_what_goes_together() {
   return together;
 }
 
-Link::Instant Link::deadline_after(Instant began, spi::Duration patience) const {
-  constexpr spi::Duration recently = std::chrono::milliseconds(100);
+Link::Instant Link::deadline_after(Instant began, base::Duration patience) const {
+  constexpr base::Duration recently = std::chrono::milliseconds(100);
   const Instant now = loop_.now();
   return (heard_ != Instant::min() && now - heard_ < recently ? now : began) + patience;
 }

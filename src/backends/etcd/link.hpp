@@ -42,7 +42,7 @@ class Link final : WireEvents {
 
   void listen(StreamListener& listener) { listeners_.push_back(&listener); }
 
-  using Instant = spi::Instant;
+  using Instant = base::Instant;
   /// The reply has an outcome for each operation of the branch that was taken.
   void transact(Transaction transaction, Instant deadline, spi::Done<TransactionReply> done);
   void grant_lease(std::int64_t seconds, Instant deadline, spi::Done<LeaseReply> done);
@@ -51,7 +51,7 @@ class Link final : WireEvents {
 
   /// When a request has to be answered that had to wait for others of this client: as long as the servers answer, its
   /// patience begins when its turn has come.
-  Instant deadline_after(Instant began, spi::Duration patience) const;
+  Instant deadline_after(Instant began, base::Duration patience) const;
 
   /// The largest that was heard: it grows when another leader is elected. 0: nothing was heard yet.
   std::uint64_t term() const { return term_; }
@@ -86,7 +86,7 @@ class Link final : WireEvents {
   struct Call {
     Request request;
     Instant deadline = {};
-    spi::Callback<void(spi::Result<Reply>)> done;
+    base::Callback<void(spi::Result<Reply>)> done;
     std::size_t attempts = 0;
     bool logged_in_again = false;
     bool alone = false;  ///< never together with others
@@ -151,7 +151,7 @@ class Link final : WireEvents {
 };
 
 /// `co_await transacting(...)`.
-inline auto transacting(Link& link, Transaction transaction, spi::Instant deadline) {
+inline auto transacting(Link& link, Transaction transaction, base::Instant deadline) {
   return spi::answer_of<TransactionReply>(
       [&link, transaction = std::move(transaction), deadline](spi::Done<TransactionReply> done) mutable {
         link.transact(std::move(transaction), deadline, std::move(done));

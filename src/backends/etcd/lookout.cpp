@@ -5,14 +5,13 @@
 
 namespace holdfast::etcd {
 
+using base::Duration;
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::Done;
-using spi::Duration;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Nothing;
 using spi::Operation;
-using spi::Turn;
 
 namespace {
 

@@ -29,7 +29,7 @@ class Lookout {
 
   /// A read or a write has found how the claim stands, and the core is told so. `mode`: as it joined.
   /// `armed`: the lease is certain to run from there on.
-  spi::ClaimAnswer found(const ClaimKey& claim, Standing standing, ClaimMode mode, spi::Instant armed);
+  spi::ClaimAnswer found(const ClaimKey& claim, Standing standing, ClaimMode mode, base::Instant armed);
   /// It is about to be deleted by us: what happens to it is no news.
   void ignore(const ClaimKey& claim);
   /// It is not there, or shall not be.
@@ -59,7 +59,7 @@ class Lookout {
   KnownClaims claims_;
   Rooms rooms_;
   AheadWatches ahead_;
-  std::deque<std::pair<spi::Instant, ClaimKey>> to_watch_;  ///< when a claim lasts long enough to be watched
+  std::deque<std::pair<base::Instant, ClaimKey>> to_watch_;  ///< when a claim lasts long enough to be watched
   spi::Timer timer_;
 };
 

@@ -23,7 +23,7 @@ std::filesystem::path own_file() {
   std::error_code ignored;
   // For the program itself the loader says what it was called by, which need not be a path.
   const std::filesystem::path named = std::filesystem::canonical(info.dli_fname, ignored);
-  if (!ignored) return named;
+  if (!ignored) return named;  // NOLINT(performance-no-automatic-move): once, at the start
   return std::filesystem::read_symlink("/proc/self/exe", ignored);
 }
 

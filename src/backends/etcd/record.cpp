@@ -1,5 +1,6 @@
 #include "backends/etcd/record.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
@@ -32,6 +33,13 @@ std::int64_t number_in(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
+}
+
+/// Any client may write anything: cut off where the duration would not fit into nanoseconds any more.
+template <class Unit>
+Unit duration_in(std::string_view text) {
+  constexpr std::int64_t most = std::chrono::duration_cast<Unit>(std::chrono::nanoseconds::max()).count();
+  return Unit(std::clamp<std::int64_t>(number_in(text), -most, most));
 }
 
 std::uint32_t small_number_in(std::string_view text) { return static_cast<std::uint32_t>(number_in(text)); }
@@ -96,8 +104,8 @@ Record Record::parse(std::string_view text) {
   if (lines.size() < fields || lines[0] != mark) return record;
   record.mode = {mode_in(lines[1]), small_number_in(lines[2]), small_number_in(lines[3])};
   record.keeps = lines[4] == "keeps";
-  record.lease = spi::milliseconds(number_in(lines[5]));
-  record.since = system_clock::time_point(microseconds(number_in(lines[6])));
+  record.lease = duration_in<spi::milliseconds>(lines[5]);
+  record.since = system_clock::time_point(duration_in<microseconds>(lines[6]));
   record.client.id = text_in(lines[7]);
   record.client.host = text_in(lines[8]);
   record.client.pid = number_in(lines[9]);
@@ -107,7 +115,7 @@ Record Record::parse(std::string_view text) {
   record.reason = text_in(lines[11]);
   record.id = lines[12];
   if (lines.size() >= fields_if_asked) {
-    record.asked_to_release = {text_in(lines[13]), spi::milliseconds(number_in(lines[14]))};
+    record.asked_to_release = {text_in(lines[13]), duration_in<spi::milliseconds>(lines[14])};
   }
   return record;
 }

@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::etcd {
 
+using base::Instant;
 using spi::Done;
-using spi::Instant;
 using spi::Operation;
 using spi::Result;
 using spi::Versioned;
@@ -45,8 +45,8 @@ Operation<Versioned> EtcdRegisters::reading(LockName name) {
 }
 
 void EtcdRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
-  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   writing(name, expected, std::move(value)).start(std::move(done));
 }
@@ -89,7 +89,7 @@ Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount
   if (!reply.ok()) co_return std::move(reply.failure());
   Versioned now = versioned_from(reply.value().outcomes[0].found);
   for (;;) {
-    auto sum = spi::sum_of(now, amount);
+    auto sum = kit::sum_of(now, amount);
     if (!sum.ok()) co_return std::move(sum.failure());
     auto written = co_await writing_now(name, now.version, std::to_string(sum.value()), deadline);
     if (!written.ok()) co_return std::move(written.failure());
@@ -101,7 +101,7 @@ Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount
 // --- watching -------------------------------------------------------------------------------------------------------
 
 void EtcdRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
-  if (closed_) return spi::answer_soon(loop_, std::move(done), is_closed());
+  if (closed_) return kit::answer_soon(loop_, std::move(done), is_closed());
   watches_.add(name, std::move(done));
   const auto [at, is_new] = watched_.try_emplace(name);
   Watched& watched = at->second;

@@ -8,8 +8,8 @@
 #include "backends/etcd/link.hpp"
 #include "backends/etcd/turns.hpp"
 #include "backends/etcd/watches.hpp"
+#include "kit/register_watches.hpp"
 #include "spi/operation.hpp"
-#include "spi/register_watches.hpp"
 #include "spi/registers.hpp"
 
 namespace holdfast::etcd {
@@ -34,7 +34,7 @@ class EtcdRegisters final : public spi::Registers {
   spi::Operation<spi::Versioned> reading(LockName name);
   spi::Operation<WriteAnswer> writing(LockName name, std::uint64_t expected, std::string value);
   spi::Operation<WriteAnswer> writing_now(const LockName& name, std::uint64_t expected, std::string value,
-                                          spi::Instant deadline);
+                                          base::Instant deadline);
   spi::Operation<std::int64_t> adding(LockName name, std::int64_t amount);
   void happened(const LockName& name, Watches::What what);
   void compare(const LockName& name, std::uint64_t seen);
@@ -53,7 +53,7 @@ class EtcdRegisters final : public spi::Registers {
     std::set<std::uint64_t> unsure = {};  ///< versions that were seen before it began
   };
   std::map<LockName, Watched> watched_;
-  spi::RegisterWatches watches_;
+  kit::RegisterWatches watches_;
   bool closed_ = false;
 };
 

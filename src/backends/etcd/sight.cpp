@@ -29,11 +29,11 @@ Standing behind(Line rivals, Line::Claim claim) {
   Standing standing;
   standing.claim = claim;
   rivals.append(std::move(claim));
-  const spi::Turn turn = rivals.turn_of(rivals.size() - 1);
-  standing.granted = turn.kind == spi::Turn::Kind::granted;
+  const kit::Turn turn = rivals.turn_of(rivals.size() - 1);
+  standing.granted = turn.kind == kit::Turn::Kind::granted;
   if (standing.granted) return standing;
   standing.place = static_cast<std::uint32_t>(rivals.size() - 1);
-  const bool one = turn.kind == spi::Turn::Kind::behind_one;
+  const bool one = turn.kind == kit::Turn::Kind::behind_one;
   if (one) standing.ahead = rivals[turn.ahead];
   standing.check_after = rivals[one ? turn.ahead : 0].record.lease;
   return standing;

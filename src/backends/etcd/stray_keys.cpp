@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A server gives up what it was asked for after about seven seconds, if its clock stands still no longer than that.
-constexpr std::array<spi::Duration, 4> sweeps_after = {1s, 3s, 5s, 20s};
+constexpr std::array<base::Duration, 4> sweeps_after = {1s, 3s, 5s, 20s};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void StrayKeys::is_certain(const ClaimKey& claim, const std::string& key) {
 }
 
 void StrayKeys::sweep() {
-  const spi::Instant now = loop_.now();
+  const base::Instant now = loop_.now();
   for (Stray& stray : strays_) {
     if (stray.due > now) continue;
     Transaction transaction;
@@ -49,7 +49,7 @@ void StrayKeys::sweep() {
 }
 
 void StrayKeys::set_timer() {
-  spi::Instant next = spi::Instant::max();
+  base::Instant next = base::Instant::max();
   for (const Stray& stray : strays_) next = std::min(next, stray.due);
   timer_.set(next);
 }

@@ -29,7 +29,7 @@ class StrayKeys {
 
  private:
   struct Stray {
-    spi::Instant due;
+    base::Instant due;
     std::vector<std::string> keys;
     int sweeps = 0;
   };

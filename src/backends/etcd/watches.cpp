@@ -123,7 +123,7 @@ void Watches::abandon_stream() {
 }
 
 void Watches::open_later() {
-  constexpr spi::Duration first_pause = std::chrono::milliseconds(50);
+  constexpr base::Duration first_pause = std::chrono::milliseconds(50);
   constexpr int most_doublings = 4;
   timer_.set(loop_.now() + first_pause * (1 << std::min(failures_, most_doublings)));
   ++failures_;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/etcd/link.hpp"
-#include "spi/callback.hpp"
+#include "base/callback.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::etcd {
@@ -22,14 +22,14 @@ class Watches final : StreamListener {
     deleted,
   };
   /// With what the server said: the revision from which on it tells, or the events.
-  using OnEvent = spi::Callback<void(What, const WatchReply&)>;
+  using OnEvent = base::Callback<void(What, const WatchReply&)>;
 
   /// REQUIRES: both outlive it.
   Watches(spi::Loop& loop, Link& link);
 
   /// Watches one key, or all up to `range_end`. `on_event` may do anything but destroy this.
   std::uint64_t watch(std::string key, std::string range_end, OnEvent on_event);
-  void unwatch(std::uint64_t watch);
+  void unwatch(std::uint64_t number);
   void close();
 
  private:

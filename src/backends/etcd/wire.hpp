@@ -110,7 +110,7 @@ using Reply = std::variant<std::monostate, std::vector<TransactionReply>, LeaseR
 struct CallStatus {
   int code = 0;
   std::string message = {};
-  bool sent = true;  ///< false: it is certain that the server has not got it
+  bool sent = true;  ///< false: the server certainly did not receive it
   bool ok() const { return code == 0; }
 };
 

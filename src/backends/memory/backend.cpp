@@ -8,18 +8,18 @@
 #include "backends/memory/mailbox.hpp"
 #include "backends/memory/shared_store.hpp"
 #include "holdfast/error.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/register_watches.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/register_watches.hpp"
 
 namespace holdfast::memory {
 namespace {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::Result;
 using spi::Versioned;
 using std::chrono::system_clock;
@@ -146,7 +146,7 @@ class MemoryBackend final : public spi::Backend,
 
   template <class T>
   void answer(Done<T> done, Result<T> result) {
-    spi::answer_soon(loop_, std::move(done), std::move(result));
+    kit::answer_soon(loop_, std::move(done), std::move(result));
   }
 
   static void prove(ClaimAnswer& answer, Instant sent) {
@@ -174,10 +174,10 @@ class MemoryBackend final : public spi::Backend,
   std::shared_ptr<SharedStore> store_;  ///< null once closed
   const std::shared_ptr<Mailbox> mailbox_;
   const ClientNumber client_;
-  spi::RegisterWatches watches_;
+  kit::RegisterWatches watches_;
 };
 
-std::unique_ptr<spi::Backend> open(const spi::Url& url, const spi::BackendContext& context) {
+std::unique_ptr<spi::Backend> open(const base::Url& url, const spi::BackendContext& context) {
   if (!url.options.empty()) {
     throw Error(Errc::bad_url, "a memory: store takes no options; write memory: or memory:name");
   }

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "backends/memory/event.hpp"
+#include "base/instant.hpp"
 #include "holdfast/status.hpp"
 #include "spi/claims.hpp"
-#include "spi/instant.hpp"
 
 namespace holdfast::memory {
 
@@ -20,7 +20,7 @@ struct Claim {
   struct Extras {
     struct Asked {
       std::string reason = {};
-      spi::Instant until = {};
+      base::Instant until = {};
     };
     std::string reason = {};
     spi::milliseconds lock_delay = {};
@@ -32,9 +32,9 @@ struct Claim {
   Claim* previous = nullptr;
   Claim* next = nullptr;
   std::size_t queue_index = static_cast<std::size_t>(-1);  ///< for DeadlineHeap
-  spi::Instant expires = {};
+  base::Instant expires = {};
   spi::milliseconds lease = {};  ///< as given when it was last armed
-  spi::Instant since = {};       ///< granted, or joined the line
+  base::Instant since = {};      ///< granted, or joined the line
   std::uint64_t number = 0;
   std::shared_ptr<const ClientIdentity> identity = {};
   std::unique_ptr<Extras> extras = {};  ///< most claims have none
@@ -45,14 +45,14 @@ struct Claim {
   bool granted : 1 = false;
   bool ghost : 1 = false;  ///< granted, and its lease has ended: until `expires` it only keeps others out
 
-  spi::Instant due() const { return expires; }
+  base::Instant due() const { return expires; }
   Extras& with_extras() {
     if (!extras) extras = std::make_unique<Extras>();
     return *extras;
   }
   spi::milliseconds lock_delay() const { return extras ? extras->lock_delay : spi::milliseconds::zero(); }
   /// When it keeps nobody out any more, if it is granted and nobody hears of it again.
-  spi::Instant opens() const { return ghost ? expires : spi::end_of(lock_delay(), expires); }
+  base::Instant opens() const { return ghost ? expires : base::end_of(lock_delay(), expires); }
 };
 
 /// A doubly linked list through the claims themselves.

@@ -4,7 +4,7 @@
 
 namespace holdfast::memory {
 
-void Mailbox::put(Event event, void (spi::Loop::*schedule)(spi::Task)) {
+void Mailbox::put(Event event, void (spi::Loop::*schedule)(base::Task)) {
   const std::lock_guard lock(mutex_);
   if (loop_ == nullptr) return;
   waiting_.push_back(std::move(event));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/memory/event.hpp"
-#include "spi/callback.hpp"
+#include "base/callback.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
@@ -18,7 +18,7 @@ namespace holdfast::memory {
 /// Loop::post() locks.
 class Mailbox : public std::enable_shared_from_this<Mailbox> {
  public:
-  using OnChange = spi::Callback<void(const LockName&)>;
+  using OnChange = base::Callback<void(const LockName&)>;
 
   /// All arguments must be good until close().
   Mailbox(spi::Loop& loop, spi::ClaimEvents& events, OnChange on_change)
@@ -33,7 +33,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox> {
   void close();
 
  private:
-  void put(Event event, void (spi::Loop::*schedule)(spi::Task));
+  void put(Event event, void (spi::Loop::*schedule)(base::Task));
   void empty_it();
 
   std::mutex mutex_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::memory {
 
@@ -17,7 +17,7 @@ Versioned RegisterTable::read(const LockName& name) const {
 
 Result<spi::Registers::WriteAnswer> RegisterTable::write_if(const LockName& name, std::uint64_t expected,
                                                             std::string value) {
-  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) return *std::move(failure);
+  if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) return *std::move(failure);
   const auto found = registers_.find(name);
   const std::uint64_t version = found == registers_.end() ? 0 : found->second.now.version;
   if (version != expected) return spi::Registers::WriteAnswer{.written = false, .now = read(name)};
@@ -27,7 +27,7 @@ Result<spi::Registers::WriteAnswer> RegisterTable::write_if(const LockName& name
 }
 
 Result<std::int64_t> RegisterTable::add(const LockName& name, std::int64_t amount) {
-  auto sum = spi::sum_of(read(name), amount);
+  auto sum = kit::sum_of(read(name), amount);
   if (sum.ok()) write(name, registers_[name], std::to_string(sum.value()));
   return sum;
 }

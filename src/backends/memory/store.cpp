@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 // Each operation ends the leases that are due (advance), finds its claim, and then either joins a line, removes claims
 // from it (remove) or changes them; whoever changed a line settles it: promotes those who now fit, and retires it when
@@ -11,10 +11,10 @@
 
 namespace holdfast::memory {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Result;
 
@@ -26,7 +26,7 @@ constexpr ClientNumber nobody = static_cast<ClientNumber>(-1);
 }  // namespace
 
 Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber client, Instant now) {
-  if (auto failure = spi::why_invalid(request)) return *std::move(failure);
+  if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   advance(now);
   if (request.replaces && *request.replaces != request.id) {
     if (Claim* old = find(request.name, *request.replaces)) withdraw(*old, now);
@@ -39,7 +39,7 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   Line& line = line_for(request.name, request.mode.kind == ClaimMode::permits);
   const std::uint32_t limit = Line::limit_of(request.mode);
   if (line.vacant()) line.limit = limit;
-  if (line.limit != limit) return spi::different_total(request, line.limit);
+  if (line.limit != limit) return kit::different_total(request, line.limit);
   const bool enters = line.waiting.empty() && fits(line, Line::units_of(request.mode));
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimAnswer{};
   const Claim& claim = join(line, request, client, now);
@@ -81,7 +81,7 @@ Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   advance(now);
   Claim* const claim = find(ref.name, ref.id);
   if (claim == nullptr) return ClaimAnswer{};
-  if (claim->mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
+  if (claim->mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
   if (claim->granted && claim->mode == ClaimMode::exclusive) {
     claim->mode = ClaimMode::shared;
     const std::uint32_t units = rules_.downgrade_lets_go ? 0 : 1;

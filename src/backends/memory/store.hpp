@@ -12,11 +12,11 @@
 #include "backends/memory/event.hpp"
 #include "backends/memory/line.hpp"
 #include "backends/memory/register_table.hpp"
+#include "base/deadline_heap.hpp"
+#include "base/instant.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/status.hpp"
 #include "spi/claims.hpp"
-#include "spi/deadline_heap.hpp"
-#include "spi/instant.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::memory {
@@ -62,27 +62,27 @@ class Store {
 
   /// Errc::invalid_argument if the request makes no sense, or wants permits out of another total than the name's
   /// other claims do. The claim that it `replaces` has gone in any case but the first.
-  spi::Result<spi::ClaimAnswer> acquire(const spi::ClaimRequest& request, ClientNumber client, spi::Instant now);
-  bool release(const spi::ClaimRef& ref, spi::Instant now);
-  spi::ClaimAnswer renew(const spi::ClaimRef& ref, spi::Instant now);
+  spi::Result<spi::ClaimAnswer> acquire(const spi::ClaimRequest& request, ClientNumber client, base::Instant now);
+  bool release(const spi::ClaimRef& ref, base::Instant now);
+  spi::ClaimAnswer renew(const spi::ClaimRef& ref, base::Instant now);
   /// Does not arm the lease. A claim that waits stays as it is; Errc::invalid_argument for permits.
-  spi::Result<spi::ClaimAnswer> downgrade(const spi::ClaimRef& ref, spi::Instant now);
+  spi::Result<spi::ClaimAnswer> downgrade(const spi::ClaimRef& ref, base::Instant now);
 
   // Administration: see spi::Administration. `wall` is the time of day that belongs to `now`.
 
-  std::optional<LockStatus> show(const LockName& name, LockKind kind, spi::Instant now,
+  std::optional<LockStatus> show(const LockName& name, LockKind kind, base::Instant now,
                                  std::chrono::system_clock::time_point wall);
-  std::vector<LockStatus> list(std::string_view prefix, spi::Instant now, std::chrono::system_clock::time_point wall);
-  std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Instant now);
-  std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, spi::Instant now);
-  spi::Result<bool> resize(const LockName& name, std::uint32_t total, spi::Instant now);
+  std::vector<LockStatus> list(std::string_view prefix, base::Instant now, std::chrono::system_clock::time_point wall);
+  std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to, base::Instant now);
+  std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, base::Instant now);
+  spi::Result<bool> resize(const LockName& name, std::uint32_t total, base::Instant now);
 
   RegisterTable& registers() { return registers_; }
 
   /// Ends all leases that are due and promotes whoever is next.
-  void advance(spi::Instant now);
+  void advance(base::Instant now);
   /// When the next lease ends, or a lock delay; Instant::max() if there is none.
-  spi::Instant next_expiry() const { return expiries_.next(); }
+  base::Instant next_expiry() const { return expiries_.next(); }
 
   /// What clients should be told, oldest first, since the last call.
   std::vector<Event> take_events();
@@ -122,17 +122,17 @@ class Store {
   Line* find_line(const LockName& name, bool permits);
   Line* find_line(const LockName& name, LockKind kind) { return find_line(name, kind == LockKind::semaphore); }
   Line& line_for(const LockName& name, bool permits);
-  Claim& join(Line& line, const spi::ClaimRequest& request, ClientNumber client, spi::Instant now);
-  void withdraw(Claim& claim, spi::Instant now);
+  Claim& join(Line& line, const spi::ClaimRequest& request, ClientNumber client, base::Instant now);
+  void withdraw(Claim& claim, base::Instant now);
   void remove(Claim& claim);
-  void settle(Line& line, spi::Instant now);
+  void settle(Line& line, base::Instant now);
   bool fits(const Line& line, std::uint32_t units) const;
-  void promote(Line& line, spi::Instant now, const Claim* asking);
-  void grant(Claim& claim, spi::Instant now, const Claim* asking);
-  void arm(Claim& claim, spi::milliseconds lease, spi::Instant now);
+  void promote(Line& line, base::Instant now, const Claim* asking);
+  void grant(Claim& claim, base::Instant now, const Claim* asking);
+  void arm(Claim& claim, spi::milliseconds lease, base::Instant now);
   void retire(Line& line);
   std::uint64_t next_number(const Line& line);
-  spi::ClaimAnswer describe(const Claim& claim, spi::Instant now) const;
+  spi::ClaimAnswer describe(const Claim& claim, base::Instant now) const;
   void tell(const Claim& claim, Event::Kind kind, spi::ClaimAnswer answer);
 
   const StoreRules rules_;
@@ -142,7 +142,7 @@ class Store {
   RegisterTable registers_{events_};
   Lines lines_;
   ClaimsById claims_;
-  spi::DeadlineHeap<Claim> expiries_;
+  base::DeadlineHeap<Claim> expiries_;
   // Kept for reuse, so that a lock and its release allocate nothing. Bounded: see store_lines.cpp.
   std::vector<Line*> vacant_;
   std::vector<ClaimsById::node_type> spare_claims_;

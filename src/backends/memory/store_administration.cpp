@@ -2,11 +2,11 @@
 #include <utility>
 
 #include "backends/memory/store.hpp"
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::memory {
 
-using spi::Instant;
+using base::Instant;
 using std::chrono::system_clock;
 
 namespace {
@@ -100,7 +100,7 @@ std::size_t Store::ask_to_release(const LockName& name, LockKind kind, const Rel
   std::size_t asked = 0;
   for (Claim* claim = line->granted.front(); claim != nullptr; claim = claim->next) {
     if (claim->ghost) continue;
-    claim->with_extras().asked = {request.reason, spi::end_of(request.within, now)};
+    claim->with_extras().asked = {request.reason, base::end_of(request.within, now)};
     tell(*claim, Event::Kind::check, {});
     ++asked;
   }
@@ -108,7 +108,7 @@ std::size_t Store::ask_to_release(const LockName& name, LockKind kind, const Rel
 }
 
 spi::Result<bool> Store::resize(const LockName& name, std::uint32_t total, Instant now) {
-  if (auto failure = spi::why_invalid_total(name, total)) return *std::move(failure);
+  if (auto failure = kit::why_invalid_total(name, total)) return *std::move(failure);
   advance(now);
   Line* const line = find_line(name, LockKind::semaphore);
   if (line == nullptr || line->vacant()) return false;

@@ -7,10 +7,10 @@
 
 namespace holdfast::memory {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimId;
 using spi::ClaimRequest;
-using spi::Instant;
 using spi::milliseconds;
 
 namespace {
@@ -69,7 +69,7 @@ Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client,
   Claim& claim = at->second;
   claim.id = request.id;
   claim.line = &line;
-  claim.expires = spi::end_of(request.lease, now);
+  claim.expires = base::end_of(request.lease, now);
   claim.lease = request.lease;
   claim.since = now;
   claim.number = rules_.number_on_joining ? next_number(line) : 0;
@@ -158,7 +158,7 @@ void Store::grant(Claim& claim, Instant now, const Claim* asking) {
 }
 
 void Store::arm(Claim& claim, milliseconds lease, Instant now) {
-  if (const Instant end = spi::end_of(lease, now); end > claim.expires) {
+  if (const Instant end = base::end_of(lease, now); end > claim.expires) {
     claim.expires = end;
     expiries_.update(claim);
     if (ClaimList& granted = claim.line->granted; claim.granted && granted.back() != &claim) {

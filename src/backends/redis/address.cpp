@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "holdfast/error.hpp"
-#include "spi/host.hpp"
+#include "kit/url/host.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -32,8 +32,8 @@ void parse_credentials(std::string_view text, Address& address) {
   if (colon == std::string_view::npos) {
     refuse("has a user but no password; write user:password@host, or :password@host for the default user");
   }
-  address.user = spi::decode_path(text.substr(0, colon));
-  address.password = spi::decode_path(text.substr(colon + 1));
+  address.user = base::decode_path(text.substr(0, colon));
+  address.password = base::decode_path(text.substr(colon + 1));
 }
 
 void parse_server(std::string_view rest, Address& address) {
@@ -45,7 +45,7 @@ void parse_server(std::string_view rest, Address& address) {
     parse_credentials(authority.substr(0, at), address);
     authority.remove_prefix(at + 1);
   }
-  spi::Host host = spi::Host::parse(authority, "redis", usual_port);
+  kit::Host host = kit::Host::parse(authority, "redis", usual_port);
   address.host = std::move(host.name);
   address.port = std::move(host.port);
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
@@ -54,7 +54,7 @@ void parse_server(std::string_view rest, Address& address) {
 }
 
 void parse_path(std::string_view rest, Address& address) {
-  address.path = spi::decode_path(rest.starts_with("///") ? rest.substr(2) : rest);
+  address.path = base::decode_path(rest.starts_with("///") ? rest.substr(2) : rest);
   if (!address.path.starts_with('/') || address.path.starts_with("//")) {
     refuse("needs an absolute path of a socket; write redis+unix:/path/to.sock");
   }
@@ -106,7 +106,7 @@ void set_option(const std::string& name, const std::string& value, Address& addr
 
 }  // namespace
 
-Address Address::parse(const spi::Url& url) {
+Address Address::parse(const base::Url& url) {
   Address address;
   if (url.scheme == "redis+unix") {
     address.transport = Transport::unix_socket;
@@ -125,7 +125,7 @@ Address Address::parse(const spi::Url& url) {
 
 std::string Address::shown() const {
   if (transport == Transport::unix_socket) return "redis at " + path;
-  return "redis at " + spi::Host{host, port}.text();
+  return "redis at " + kit::Host{host, port}.text();
 }
 
 }  // namespace holdfast::redis

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "spi/url.hpp"
+#include "base/url.hpp"
 
 namespace holdfast::redis {
 
@@ -43,7 +43,7 @@ struct Address {
   Tls tls = {};
 
   /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.
-  static Address parse(const spi::Url& url);
+  static Address parse(const base::Url& url);
 
   /// For messages: "redis at 127.0.0.1:6379". Never a secret.
   std::string shown() const;

@@ -1,7 +1,5 @@
 #include "backends/redis/backend.hpp"
 
-#include <sys/random.h>
-
 #include <array>
 #include <memory>
 #include <string>
@@ -18,6 +16,7 @@
 #include "backends/redis/queue_claims.hpp"
 #include "backends/redis/record.hpp"
 #include "backends/redis/requests.hpp"
+#include "base/random.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -26,11 +25,10 @@ using spi::Done;
 
 /// Nobody else listens to a channel of this name.
 std::string new_client() {
-  std::array<char, RecordTail::client_bytes / 2> random = {};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    throw Error(Errc::exhausted, "the system has no random numbers");
-  }
-  return hexadecimal({random.data(), random.size()});
+  const base::Random::Seed random = base::Random::fresh_seed();
+  constexpr std::size_t bytes = RecordTail::client_bytes / 2;
+  static_assert(bytes <= sizeof random);
+  return hexadecimal({reinterpret_cast<const char*>(random.data()), bytes});
 }
 
 /// One client of one server: what it asks, and what it is told. Layouts differ in what they keep there.
@@ -136,7 +134,7 @@ class PlainBackend final : public RedisBackend {
 
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 3> schemes = {"redis", "rediss", "redis+unix"};
-  static constexpr auto open = [](const spi::Url& url, const spi::BackendContext& context) {
+  static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
     Address address = Address::parse(url);
     if (address.layout == Address::Layout::plain) {
       return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(address), context));

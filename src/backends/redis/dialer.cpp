@@ -107,7 +107,7 @@ void Dialer::use_unix_socket() {
 void Dialer::try_next() {
   while (next_ < candidates_.size()) {
     const Candidate& candidate = candidates_[next_++];
-    spi::FileDescriptor socket(::socket(candidate.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    base::FileDescriptor socket(::socket(candidate.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) {
       last_error_ = errno;
       continue;
@@ -133,12 +133,12 @@ void Dialer::connected_or_not() {
   loop_.unwatch(socket_.get());
   socklen_t length = sizeof last_error_;
   if (::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &last_error_, &length) != 0) last_error_ = errno;
-  spi::FileDescriptor socket = std::exchange(socket_, {});
+  base::FileDescriptor socket = std::exchange(socket_, {});
   if (last_error_ == 0) return finish(std::move(socket));
   try_next();
 }
 
-void Dialer::finish(spi::Result<spi::FileDescriptor> result) {
+void Dialer::finish(spi::Result<base::FileDescriptor> result) {
   Done done = std::move(done_);  // it may destroy us
   done(std::move(result));
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/redis/address.hpp"
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -15,7 +15,7 @@ namespace holdfast::redis {
 /// Finds a server and connects a socket to it, one address after the other. Destroying it gives up.
 class Dialer {
  public:
-  using Done = spi::Callback<void(spi::Result<spi::FileDescriptor>)>;
+  using Done = base::Callback<void(spi::Result<base::FileDescriptor>)>;
 
   /// `done` runs once, never inside the constructor; it may destroy the dialer. REQUIRES: all outlive it.
   Dialer(spi::Loop& loop, const Address& address, Done done);
@@ -35,14 +35,14 @@ class Dialer {
   void use_unix_socket();
   void try_next();
   void connected_or_not();
-  void finish(spi::Result<spi::FileDescriptor> result);
+  void finish(spi::Result<base::FileDescriptor> result);
 
   spi::Loop& loop_;
   const Address& address_;
   Done done_;
   std::vector<Candidate> candidates_;
   std::size_t next_ = 0;
-  spi::FileDescriptor socket_;
+  base::FileDescriptor socket_;
   int last_error_ = 0;
   const std::shared_ptr<Dialer*> self_;  ///< null once this object has gone
 };

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "backends/redis/script.hpp"
-#include "spi/answer_soon.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 #include "spi/part_name.hpp"
-#include "spi/rules.hpp"
 
 namespace holdfast::redis {
 
@@ -93,8 +93,8 @@ void HashRegisters::read(const LockName& name, Done<Versioned> done) {
 }
 
 void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
-  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   Command command;
   command.add(1).add(keys_.register_of(name.text())).add(expected).add(value);
@@ -132,7 +132,7 @@ void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
                     std::int64_t sum = 0;
                     if (reply.is(Reply::Kind::text) && parse(reply.text, sum)) return done(sum);
                     if (reply.elements.size() != 1) return done(not_a_register(requests_.address()));
-                    done(reply.elements[0].integer == 2 ? spi::sum_does_not_fit() : spi::not_a_number());
+                    done(reply.elements[0].integer == 2 ? kit::sum_does_not_fit() : kit::not_a_number());
                   }});
 }
 
@@ -140,7 +140,7 @@ void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 void HashRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
   if (closed_) {
-    return spi::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
+    return kit::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
   }
   // First the watch, then the question whether it comes too late: so no change falls in between.
   watches_.add(name, std::move(done));

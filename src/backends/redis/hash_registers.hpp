@@ -7,8 +7,8 @@
 #include "backends/redis/inbox.hpp"
 #include "backends/redis/keys.hpp"
 #include "backends/redis/requests.hpp"
+#include "kit/register_watches.hpp"
 #include "spi/loop.hpp"
-#include "spi/register_watches.hpp"
 #include "spi/registers.hpp"
 
 namespace holdfast::redis {
@@ -41,7 +41,7 @@ class HashRegisters final : public spi::Registers, public Inbox::Listener {
   Requests& requests_;
   const Keys& keys_;
   Inbox* inbox_ = nullptr;
-  spi::RegisterWatches watches_;
+  kit::RegisterWatches watches_;
   std::set<std::pair<std::string, std::uint64_t>> unsure_;  ///< names and versions: watched before we could listen
   bool closed_ = false;
 };

@@ -10,17 +10,17 @@
 
 namespace holdfast::redis {
 
+using base::Instant;
 using spi::ClaimAnswer;
-using spi::Instant;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// Locks that are held for less do not make a client listen.
-constexpr spi::Duration moment = 250ms;
+constexpr base::Duration moment = 250ms;
 
 /// It stays so much longer than it is needed, because whoever waited once often waits again.
-constexpr spi::Duration lingering = 5s;
+constexpr base::Duration lingering = 5s;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
   // Twice as long as it lasts: it may have been renewed by a request whose answer was lost.
   const Instant now = loop_.now();
   claims_.note(name, id,
-               {.permits = permits, .waiting = waits, .since = now, .ends = spi::end_of(2 * answer.lease, sent)});
+               {.permits = permits, .waiting = waits, .since = now, .ends = base::end_of(2 * answer.lease, sent)});
   if (waits) {
     needed_until_ = now + lingering;
     if (!closed_) link_.want();
@@ -92,7 +92,7 @@ void Inbox::close() {
 
 // --- when to listen -------------------------------------------------------------------------------------------------
 
-void Inbox::look_after(spi::Duration duration) {
+void Inbox::look_after(base::Duration duration) {
   const Instant due = loop_.now() + duration;
   if (!timer_.armed() || due < timer_.due()) timer_.set(due);
 }

@@ -25,7 +25,7 @@ namespace holdfast::redis {
 class Inbox final : private Link::Owner {
  public:
   /// Claims may have been told something that was not heard.
-  using CatchUp = spi::Callback<void()>;
+  using CatchUp = base::Callback<void()>;
 
   /// Told about the channels of registers.
   class Listener {
@@ -46,7 +46,7 @@ class Inbox final : private Link::Owner {
 
   /// What the store said of a claim, when the request had been sent at `sent`.
   void note(const LockName& name, const spi::ClaimId& id, const spi::ClaimAnswer& answer, bool permits,
-            spi::Instant sent);
+            base::Instant sent);
   void forget(const LockName& name, const spi::ClaimId& id);
   /// A claim that waited is granted: tells the core, once.
   void tell(const LockName& name, const spi::ClaimId& id, spi::ClaimAnswer answer);
@@ -54,14 +54,14 @@ class Inbox final : private Link::Owner {
 
   /// Listens to the channel of a register for at least `listening_time`. True if it does already; else the listener
   /// is told when it begins to.
-  static constexpr spi::Duration listening_time = std::chrono::seconds(5);
+  static constexpr base::Duration listening_time = std::chrono::seconds(5);
   bool listen(const std::string& channel);
 
   void close();
 
  private:
   struct Channel {
-    spi::Instant until = {};
+    base::Instant until = {};
     bool subscribed = false;
   };
 
@@ -75,7 +75,7 @@ class Inbox final : private Link::Owner {
   void catch_up_soon();
   void reconsider();
   bool needed() const;
-  void look_after(spi::Duration duration);
+  void look_after(base::Duration duration);
 
   spi::Loop& loop_;
   const std::string own_channel_;
@@ -87,8 +87,8 @@ class Inbox final : private Link::Owner {
   bool held_for_long_ = false;
   bool closed_ = false;
   bool catching_up_ = false;
-  spi::Instant open_since_ = spi::Instant::max();  ///< what was sent since then is followed by messages that we hear
-  spi::Instant needed_until_ = spi::Instant::min();
+  base::Instant open_since_ = base::Instant::max();  ///< what was sent since then is followed by messages that we hear
+  base::Instant needed_until_ = base::Instant::min();
   Link link_;
   spi::Timer timer_;                           ///< when to reconsider
   std::optional<spi::Expectation> attentive_;  ///< while something is held for long: nobody else reads for it

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/percent.hpp"
+
 namespace holdfast::redis {
 namespace {
 
@@ -13,8 +15,6 @@ bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != 0x7f && special.find(c) == std::string_view::npos;
 }
-
-unsigned value_of(char digit) { return static_cast<unsigned>(digits.find(digit)); }
 
 /// FNV-1a, folded to a byte. Part of the layout: all clients must agree.
 std::array<char, 2> bucket_of(std::string_view name) {
@@ -28,33 +28,11 @@ std::array<char, 2> bucket_of(std::string_view name) {
 }  // namespace
 
 std::string Keys::encode(std::string_view name) {
-  std::string encoded;
-  encoded.reserve(name.size());
-  for (const char c : name) {
-    if (is_plain(c)) {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += '%';
-      encoded += digits[byte >> 4U];
-      encoded += digits[byte & 15U];
-    }
-  }
-  return encoded;
+  return base::percent_encoded(name, is_plain, base::HexDigits::lower);
 }
 
 std::string Keys::decode(std::string_view encoded) {
-  std::string name;
-  name.reserve(encoded.size());
-  for (std::size_t i = 0; i < encoded.size(); ++i) {
-    if (encoded[i] == '%' && i + 2 < encoded.size()) {
-      name += static_cast<char>(value_of(encoded[i + 1]) << 4U | value_of(encoded[i + 2]));
-      i += 2;
-    } else {
-      name += encoded[i];
-    }
-  }
-  return name;
+  return base::percent_decoded(encoded, base::HexDigits::lower).value_or(std::string(encoded));
 }
 
 std::string Keys::in_bucket(std::string_view bucket, std::string_view what, std::string_view encoded) const {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/instant.hpp"
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
-#include "spi/instant.hpp"
 
 namespace holdfast::redis {
 
@@ -21,9 +21,9 @@ class KnownClaims {
   struct Claim {
     bool permits = false;
     bool waiting = false;
-    spi::Instant since = {};  ///< when we first heard that it waits, or holds
-    spi::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
-    std::uint64_t told = 0;   ///< the number of the grant that the core was told of without asking
+    base::Instant since = {};  ///< when we first heard that it waits, or holds
+    base::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
+    std::uint64_t told = 0;    ///< the number of the grant that the core was told of without asking
   };
 
   void note(const LockName& name, const spi::ClaimId& id, const Claim& claim) {
@@ -55,7 +55,7 @@ class KnownClaims {
   }
 
   /// Forgets those that the store has forgotten, too.
-  void forget_ended(spi::Instant now) {
+  void forget_ended(base::Instant now) {
     for (auto at = claims_.begin(); at != claims_.end();) {
       const auto next = std::next(at);
       if (at->second.ends <= now) erase(at);
@@ -65,7 +65,7 @@ class KnownClaims {
 
   bool empty() const { return claims_.empty(); }
   bool any_held() const { return claims_.size() > waiting_; }
-  bool any_held_since(spi::Instant instant) const {
+  bool any_held_since(base::Instant instant) const {
     return std::any_of(claims_.begin(), claims_.end(),
                        [&](const auto& each) { return !each.second.waiting && each.second.since <= instant; });
   }

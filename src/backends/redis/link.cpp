@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -20,11 +21,11 @@ using namespace std::chrono_literals;
 namespace {
 
 /// An attempt that takes longer has failed.
-constexpr spi::Duration attempt_patience = 3s;
-constexpr spi::Duration first_pause = 20ms;
-constexpr spi::Duration longest_pause = 1s;
+constexpr base::Duration attempt_patience = 3s;
+constexpr base::Duration first_pause = 20ms;
+constexpr base::Duration longest_pause = 1s;
 /// A connection that broke earlier is as bad as none.
-constexpr spi::Duration good_life = 1s;
+constexpr base::Duration good_life = 1s;
 
 }  // namespace
 
@@ -32,9 +33,7 @@ Link::Link(spi::Loop& loop, const Address& address, Owner& owner)
     : loop_(loop),
       address_(address),
       owner_(owner),
-      random_(
-          static_cast<std::minstd_rand::result_type>(spi::BootClock::now().time_since_epoch().count() ^
-                                                     static_cast<long long>(reinterpret_cast<std::uintptr_t>(this)))),
+      random_(base::Random::fresh_seed()),
       timer_(loop,
              [this] {
                if (state_ == State::pausing) return dial();
@@ -60,10 +59,10 @@ void Link::want() {
 void Link::dial() {
   state_ = State::dialing;
   timer_.set(loop_.now() + attempt_patience);
-  dialer_.emplace(loop_, address_, [this](spi::Result<spi::FileDescriptor> result) { dialed(std::move(result)); });
+  dialer_.emplace(loop_, address_, [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
 }
 
-void Link::dialed(spi::Result<spi::FileDescriptor> result) {
+void Link::dialed(spi::Result<base::FileDescriptor> result) {
   dialer_.reset();
   if (!result.ok()) return drop(result.failure());
   socket_ = std::move(result.value());
@@ -156,7 +155,7 @@ void Link::tear_down() {
   dialer_.reset();
   if (socket_) {
     loop_.unwatch(socket_.get());
-    socket_ = spi::FileDescriptor();
+    socket_ = base::FileDescriptor();
   }
   tls_.reset();
   out_.clear();
@@ -167,9 +166,9 @@ void Link::tear_down() {
   establishing_.reset();
 }
 
-spi::Duration Link::next_pause() {
-  const spi::Duration most = std::min(longest_pause, first_pause * (1 << std::min(failures_, 8)));
-  return std::uniform_int_distribution<spi::Duration::rep>(most.count() / 2, most.count())(random_) * 1ns;
+base::Duration Link::next_pause() {
+  const base::Duration most = std::min(longest_pause, first_pause * (1 << std::min(failures_, 8)));
+  return std::uniform_int_distribution<base::Duration::rep>(most.count() / 2, most.count())(random_) * 1ns;
 }
 
 // --- bytes ----------------------------------------------------------------------------------------------------------

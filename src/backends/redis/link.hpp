@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 
 #include "backends/redis/address.hpp"
@@ -10,6 +9,7 @@
 #include "backends/redis/dialer.hpp"
 #include "backends/redis/reply.hpp"
 #include "backends/redis/tls.hpp"
+#include "base/random.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::redis {
@@ -66,7 +66,7 @@ class Link {
   enum class State { resting, pausing, dialing, securing, greeting, up };
 
   void dial();
-  void dialed(spi::Result<spi::FileDescriptor> result);
+  void dialed(spi::Result<base::FileDescriptor> result);
   void begin_tls();
   void greet();
   void greeted(const Reply& reply);
@@ -80,7 +80,7 @@ class Link {
   void flush();
   void watch(bool writable);
   void tear_down();
-  spi::Duration next_pause();
+  base::Duration next_pause();
 
   spi::Loop& loop_;
   const Address& address_;
@@ -88,7 +88,7 @@ class Link {
   State state_ = State::resting;
   int life_ = 0;  ///< counts connections, so that a loop notices that its own has gone
   std::optional<Dialer> dialer_;
-  spi::FileDescriptor socket_;
+  base::FileDescriptor socket_;
   std::unique_ptr<TlsSession> tls_;
   std::unique_ptr<ReplyReader> reader_;
   std::string out_;   ///< what is to be said
@@ -98,9 +98,9 @@ class Link {
   bool watching_writable_ = false;
   int greetings_ = 0;  ///< not answered yet
   int failures_ = 0;   ///< in a row
-  spi::Instant up_since_ = {};
-  spi::Instant not_before_ = spi::Instant::min();
-  std::minstd_rand random_;
+  base::Instant up_since_ = {};
+  base::Instant not_before_ = base::Instant::min();
+  base::Random random_;
   spi::Timer timer_;                              ///< the end of a pause, or of an attempt
   std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
   const std::shared_ptr<Link*> self_;             ///< null once this object has gone

@@ -8,7 +8,7 @@
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
 #include "backends/redis/server_time.hpp"
-#include "spi/answer_soon.hpp"
+#include "kit/answer_soon.hpp"
 
 namespace holdfast::redis {
 
@@ -94,9 +94,9 @@ std::optional<LockStatus> lock_from(const Reply& reply, const std::string& name)
 }  // namespace
 
 void PlainAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
-  if (kind == LockKind::semaphore) return spi::answer_soon(loop_, std::move(done), Result(std::optional<LockStatus>()));
+  if (kind == LockKind::semaphore) return kit::answer_soon(loop_, std::move(done), Result(std::optional<LockStatus>()));
   if (auto failure = keys_.why_taken(name.text())) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
@@ -110,16 +110,16 @@ void PlainAdministration::show(const LockName& name, LockKind kind, Done<std::op
 }
 
 void PlainAdministration::list(std::string_view /*prefix*/, Done<std::vector<LockStatus>> done) {
-  spi::answer_soon(loop_, std::move(done),
+  kit::answer_soon(loop_, std::move(done),
                    Failure{Errc::unsupported,
                            "the layout plain cannot tell which keys of the database are locks; it shows one by name"});
 }
 
 void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
   if (kind == LockKind::semaphore) {
-    return spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
+    return kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
   }
-  if (auto failure = keys_.why_taken(name.text())) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = keys_.why_taken(name.text())) return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(2).add(keys.lock).add(keys.holder).add(up_to);
@@ -132,14 +132,14 @@ void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64
 }
 
 void PlainAdministration::ask_to_release(const LockName&, LockKind, const ReleaseRequest&, Done<std::size_t> done) {
-  spi::answer_soon(
+  kit::answer_soon(
       loop_, std::move(done),
       Failure{Errc::unsupported,
               "holders of the layout plain cannot be asked to let go; break the lock, or use layout=queue"});
 }
 
 void PlainAdministration::resize(const LockName&, std::uint32_t, Done<bool> done) {
-  spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
+  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
 }
 
 void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(requests_, std::move(done)); }

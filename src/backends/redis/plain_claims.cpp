@@ -1,23 +1,24 @@
 #include "backends/redis/plain_claims.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "backends/redis/failures.hpp"
 #include "backends/redis/plain_lock.hpp"
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::redis {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Result;
 
@@ -106,7 +107,7 @@ const Script& renew_script() {
 std::string value_of(const spi::ClaimId& id) { return hexadecimal(IdBytes(id)); }
 
 std::optional<Failure> why_refused(const ClaimRequest& request, const Keys& keys) {
-  if (auto failure = spi::why_invalid(request)) return failure;
+  if (auto failure = kit::why_invalid(request)) return failure;
   if (request.mode.kind == ClaimMode::shared) {
     return Failure{Errc::unsupported, "the layout plain has no shared locks: its key has one holder; use layout=queue"};
   }
@@ -127,11 +128,11 @@ void add_keys(Command& command, const PlainKeys& keys) {
 }  // namespace
 
 PlainClaims::PlainClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys)
-    : loop_(context.loop), requests_(requests), keys_(keys), chance_(std::random_device()()) {}
+    : loop_(context.loop), requests_(requests), keys_(keys), chance_(base::Random::fresh_seed()) {}
 
 void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_refused(request, keys_)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   Command command;
   command.add(4);
@@ -146,7 +147,7 @@ void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(not_understood(requests_.address()));
+                    if (!answer) return done(requests_.not_understood());
                     done(*std::move(answer));
                   }});
 }
@@ -166,8 +167,8 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
 }
 
 void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (claims.empty()) return spi::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
-  spi::Duration patience = spi::longest_patience;
+  if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  base::Duration patience = spi::longest_patience;
   Command command;
   command.add(4 * claims.size());
   for (const ClaimRef& claim : claims) {
@@ -182,12 +183,12 @@ void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
                                done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     const auto& replies = result.value()->elements;
-                    if (replies.size() != count) return done(not_understood(requests_.address()));
+                    if (replies.size() != count) return done(requests_.not_understood());
                     std::vector<ClaimAnswer> answers;
                     answers.reserve(count);
                     for (const Reply& reply : replies) {
                       std::optional<ClaimAnswer> answer = answer_from(reply, sent);
-                      if (!answer) return done(not_understood(requests_.address()));
+                      if (!answer) return done(requests_.not_understood());
                       answers.push_back(*std::move(answer));
                     }
                     done(std::move(answers));
@@ -195,7 +196,7 @@ void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
 }
 
 void PlainClaims::downgrade(const ClaimRef&, Done<ClaimAnswer> done) {
-  spi::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no shared locks"});
+  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no shared locks"});
 }
 
 // --- answers --------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <random>
-
 #include "backends/redis/keys.hpp"
 #include "backends/redis/requests.hpp"
+#include "base/random.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
@@ -27,13 +26,13 @@ class PlainClaims final : public spi::Claims {
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
  private:
-  std::optional<spi::ClaimAnswer> answer_from(const Reply& reply, spi::Instant sent);
+  std::optional<spi::ClaimAnswer> answer_from(const Reply& reply, base::Instant sent);
   spi::milliseconds when_to_ask_again(long long lock_expires_in);
 
   spi::Loop& loop_;
   Requests& requests_;
   const Keys& keys_;
-  std::minstd_rand chance_;
+  base::Random chance_;
 };
 
 }  // namespace holdfast::redis

@@ -10,8 +10,8 @@
 #include "backends/redis/record.hpp"
 #include "backends/redis/script.hpp"
 #include "backends/redis/server_time.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::redis {
 
@@ -179,7 +179,7 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
 
 // --- looking --------------------------------------------------------------------------------------------------------
 
-void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, spi::Duration patience,
+void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience,
                                     Requests::OnReply on_reply) {
   Command command;
   command.add(3 * lines.size());
@@ -197,14 +197,14 @@ void QueueAdministration::show(const LockName& name, LockKind kind, Done<std::op
             [this, name = &name, permits, done = std::move(done)](Result<Reply*> result) mutable {
               if (!result.ok()) return done(std::move(result.failure()));
               const auto& replies = result.value()->elements;
-              if (replies.size() != 1) return done(not_understood(requests_.address()));
+              if (replies.size() != 1) return done(requests_.not_understood());
               done(lock_from(replies[0], {name->text(), permits}));
             });
 }
 
 struct QueueAdministration::Listing {
   std::string pattern;
-  spi::Instant deadline;
+  base::Instant deadline;
   Done<std::vector<LockStatus>> done;
   std::set<std::string> keys = {};  ///< a scan may find a key twice
   std::vector<LockStatus> locks = {};
@@ -219,8 +219,8 @@ void QueueAdministration::list(std::string_view prefix, Done<std::vector<LockSta
 }
 
 void QueueAdministration::scan(std::shared_ptr<Listing> listing, const std::string& cursor) {
-  const spi::Duration patience = listing->deadline - loop_.now();
-  if (patience <= spi::Duration::zero()) {
+  const base::Duration patience = listing->deadline - loop_.now();
+  if (patience <= base::Duration::zero()) {
     return listing->done(Failure{Errc::store_failed, requests_.address().shown() +
                                                          " has so many keys that a listing takes more than a second; " +
                                                          "give the locks a database of their own"});
@@ -303,8 +303,8 @@ void QueueAdministration::ask_to_release(const LockName& name, LockKind kind, co
 }
 
 void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
-  if (auto failure = spi::why_invalid_total(name, total)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_invalid_total(name, total)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   change(name, true, resize_script(), {std::to_string(total)},
          [done = std::move(done)](Result<std::size_t> result) mutable {

@@ -31,7 +31,7 @@ class QueueAdministration final : public spi::Administration {
 
  private:
   struct Listing;
-  void ask_about(const std::vector<Keys::Parsed>& lines, spi::Duration patience, Requests::OnReply on_reply);
+  void ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Requests::OnReply on_reply);
   void scan(std::shared_ptr<Listing> listing, const std::string& cursor);
   void show(const std::shared_ptr<Listing>& listing);
   void show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines);

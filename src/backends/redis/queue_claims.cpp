@@ -7,17 +7,17 @@
 #include "backends/redis/failures.hpp"
 #include "backends/redis/queue_scripts.hpp"
 #include "backends/redis/record.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::redis {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Done;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using spi::Result;
 
@@ -66,8 +66,8 @@ std::optional<ClaimAnswer> answer_from(Reply& reply, Instant sent) {
 // --- acquire --------------------------------------------------------------------------------------------------------
 
 void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
-  if (auto failure = spi::why_invalid(request)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_invalid(request)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   if (request.replaces) withdraw_elsewhere({request.name, *request.replaces, request.lease}, request.mode);
   const bool permits = request.mode.kind == ClaimMode::permits;
@@ -100,12 +100,12 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
                          .lease = asked.lease,
                          .armed_at = asked.sent};
   } else if (begins_with_integers(reply.elements, 2) && reply.elements[0].integer == 3) {
-    return spi::different_total({.name = asked.name, .id = asked.id, .mode = asked.mode},
+    return kit::different_total({.name = asked.name, .id = asked.id, .mode = asked.mode},
                                 static_cast<std::uint32_t>(reply.elements[1].integer));
   } else {
     answer = answer_from(reply, asked.sent);
   }
-  if (!answer) return not_understood(requests_.address());
+  if (!answer) return requests_.not_understood();
   inbox_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
   return *std::move(answer);
 }
@@ -166,10 +166,10 @@ struct QueueClaims::Renewal {
 };
 
 void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (claims.empty()) return spi::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
   auto renewal = std::make_unique<Renewal>(Renewal{.looks = {}, .sent = loop_.now()});
   renewal->looks.reserve(claims.size());
-  spi::Duration patience = spi::longest_patience;
+  base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) {
     patience = std::min(patience, spi::patience(claim.lease));
     const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
@@ -191,14 +191,14 @@ void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
 }
 
 Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Reply& reply) {
-  if (reply.elements.size() != renewal.looks.size()) return not_understood(requests_.address());
+  if (reply.elements.size() != renewal.looks.size()) return requests_.not_understood();
   std::vector<ClaimAnswer> answers;
   answers.reserve(renewal.looks.size());
   std::optional<ClaimAnswer> found;  // in the first line of two
   for (std::size_t i = 0; i < renewal.looks.size(); ++i) {
     const Renewal::Look& look = renewal.looks[i];
     std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], renewal.sent);
-    if (!answer) return not_understood(requests_.address());
+    if (!answer) return requests_.not_understood();
     const bool is_there = answer->standing != ClaimAnswer::Standing::absent;
     if (is_there || (look.is_last && !found)) inbox_.note(look.name, look.id, *answer, look.permits, renewal.sent);
     if (is_there) found = std::move(answer);
@@ -222,7 +222,7 @@ void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   send_downgrade(claim,
                  [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
                    const bool absent = answer.ok() && answer.value().standing == ClaimAnswer::Standing::absent;
-                   if (absent && *among_permits) return done(spi::cannot_downgrade_permits(*name));
+                   if (absent && *among_permits) return done(kit::cannot_downgrade_permits(*name));
                    done(std::move(answer));
                  });
 }
@@ -239,7 +239,7 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(not_understood(requests_.address()));
+                    if (!answer) return done(requests_.not_understood());
                     done(*std::move(answer));
                   }});
 }

@@ -45,9 +45,9 @@ class QueueClaims final : public spi::Claims {
     spi::Mode mode;
     spi::milliseconds lease;
     std::optional<spi::ClaimId> replaces;
-    spi::Instant sent;
+    base::Instant sent;
 
-    Asked(const spi::ClaimRequest& request, spi::Instant now)
+    Asked(const spi::ClaimRequest& request, base::Instant now)
         : name(request.name),
           id(request.id),
           mode(request.mode),

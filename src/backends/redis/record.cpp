@@ -6,18 +6,18 @@
 namespace holdfast::redis {
 namespace {
 
-template <unsigned Bytes>
+template <unsigned bytes>
 void append_number(std::string& out, std::uint64_t number) {
-  for (unsigned i = 0; i < Bytes; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
+  for (unsigned i = 0; i < bytes; ++i) out += static_cast<char>(number >> (8 * i) & 0xffU);
 }
 
-template <unsigned Bytes>
+template <unsigned bytes>
 std::uint64_t take_number(std::string_view& in) {
   std::uint64_t number = 0;
-  for (unsigned i = 0; i < Bytes && i < in.size(); ++i) {
+  for (unsigned i = 0; i < bytes && i < in.size(); ++i) {
     number |= std::uint64_t{static_cast<unsigned char>(in[i])} << (8 * i);
   }
-  in.remove_prefix(std::min<std::size_t>(Bytes, in.size()));
+  in.remove_prefix(std::min<std::size_t>(bytes, in.size()));
   return number;
 }
 
@@ -33,7 +33,16 @@ std::string take_text(std::string_view& in) {
   return text;
 }
 
-double take_double(std::string_view& in) { return std::bit_cast<double>(take_number<8>(in)); }
+/// Lua's numbers are doubles. Beyond this they are not exact; as microseconds, it still fits into a time of day.
+constexpr std::int64_t largest_exact = std::int64_t{1} << 53;
+
+/// A whole number, cut off where nobody counts: a server may send anything.
+std::int64_t take_lua_number(std::string_view& in) {
+  const auto value = std::bit_cast<double>(take_number<8>(in));
+  constexpr auto limit = static_cast<double>(largest_exact);
+  if (!(value > -limit)) return value <= -limit ? -largest_exact : 0;  // 0: not a number
+  return value < limit ? static_cast<std::int64_t>(value) : largest_exact;
+}
 
 unsigned number_of(ClaimMode mode) {
   switch (mode) {
@@ -123,12 +132,13 @@ void RecordTail::describe(std::string_view description, ClaimStatus& status) {
 }
 
 std::optional<ShownClaim> ShownClaim::from(std::string_view bytes) {
+  constexpr std::int64_t longest = std::int64_t{1} << 43;  // milliseconds that fit into nanoseconds
   constexpr std::size_t before_description = 3 * 8 + 1 + 4;
   if (bytes.size() < before_description) return std::nullopt;
   ShownClaim shown;
-  shown.number = static_cast<std::uint64_t>(take_double(bytes));
-  shown.since = static_cast<std::int64_t>(take_double(bytes));
-  shown.milliseconds_left = static_cast<std::int64_t>(take_double(bytes));
+  shown.number = static_cast<std::uint64_t>(std::max<std::int64_t>(take_lua_number(bytes), 0));
+  shown.since = take_lua_number(bytes);
+  shown.milliseconds_left = std::clamp<std::int64_t>(take_lua_number(bytes), -longest, longest);
   shown.mode = mode_from(take_number<1>(bytes));
   shown.units = static_cast<std::uint32_t>(take_number<4>(bytes));
   shown.description = bytes;

@@ -83,11 +83,15 @@ Reply* ReplyReader::next() {
   return static_cast<Reply*>(reply);
 }
 
-/// hiredis waits patiently for as much text as the header says. It has read the header's first letter by then.
+/// hiredis waits patiently for as much text as the header says. It has read the header's first letter by then. Of a
+/// line that has no end yet it reads everything anew whenever more of it comes, so a long one would take minutes.
 bool ReplyReader::announces_too_much() const {
   const std::string_view rest(reader_->buf + reader_->pos, reader_->len - reader_->pos);
   if (rest.size() > max_buffered_bytes) return true;
-  if (reader_->ridx < 0 || reader_->rstack[reader_->ridx].type != REDIS_REPLY_STRING) return false;
+  const bool is_text = reader_->ridx >= 0 && reader_->rstack[reader_->ridx].type == REDIS_REPLY_STRING;
+  const bool has_header = is_text && rest.substr(0, max_line_bytes).find("\r\n") != std::string_view::npos;
+  if (rest.size() > max_line_bytes && !has_header) return true;
+  if (!is_text) return false;
   unsigned long long length = 0;
   const std::errc error = std::from_chars(rest.data(), rest.data() + rest.size(), length).ec;
   return error == std::errc::result_out_of_range || (error == std::errc() && length > max_text_bytes);

@@ -28,6 +28,7 @@ class ReplyReader {
  public:
   static constexpr std::size_t max_elements = std::size_t{1} << 18U;  ///< of one reply, in all its arrays together
   static constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
+  static constexpr std::size_t max_line_bytes = std::size_t{64} << 10U;  ///< a status, an error, a number, a length
   static constexpr std::size_t max_buffered_bytes = std::size_t{64} << 20U;
 
   ReplyReader();

@@ -8,16 +8,16 @@
 
 namespace holdfast::redis {
 
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// A server that is silent for so long while it owes an answer is not worth waiting for: its host may have gone.
-constexpr spi::Duration longest_silence = 3s;
+constexpr base::Duration longest_silence = 3s;
 
-constexpr spi::Duration long_idle = 1s;
+constexpr base::Duration long_idle = 1s;
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void Requests::send(Request request) {
   Pending pending{.command = std::move(request.command),
                   .script = request.script,
                   .about = request.about,
-                  .deadline = spi::saturating_add(loop_.now(), request.patience),
+                  .deadline = base::saturating_add(loop_.now(), request.patience),
                   .on_reply = std::move(request.on_reply)};
   set_timer(pending.deadline);
   drop_if_closed();
@@ -65,6 +65,7 @@ void Requests::write(Pending pending) {
 void Requests::link_up() {
   known_.clear();
   heard_ = false;
+  checking_ = false;
   last_heard_ = loop_.now();
   last_failure_.reset();
   if (first_up_) std::exchange(first_up_, {})();
@@ -134,9 +135,11 @@ void Requests::time_out() {
     if (pending.on_reply && pending.deadline > now) next = std::min(next, pending.deadline);
     return pending.on_reply && pending.deadline <= now;
   };
+  bool given_up = false;
   for (Pending& pending : flight_) {
     if (due(pending)) {
       answer(pending.on_reply, Failure{Errc::in_doubt, address_.shown() + " did not answer in time"});
+      given_up = true;
     }
   }
   std::erase_if(queue_, [&](Pending& pending) {
@@ -150,17 +153,39 @@ void Requests::time_out() {
       link_.drop({Errc::unreachable, address_.shown() + " does not answer"});
     } else {
       next = std::min(next, end);
+      if (given_up) check_order();
     }
   }
   if (next != Instant::max()) set_timer(next);
 }
 
-/// By way of the loop where the caller goes through our lists; a reply cannot wait that long, and needs not.
+/// If one reply went missing, each request would get the reply to the next one, for ever, and the server would never
+/// seem silent. So when a request was given up or its reply made no sense, we ask for a reply that we know beforehand.
+void Requests::check_order() {
+  if (std::exchange(checking_, true)) return;
+  std::string mark = "holdfast-" + std::to_string(++checks_);
+  Pending pending{.command = Command().add("PING").add(mark), .deadline = Instant::max()};
+  pending.on_reply = [this, mark = std::move(mark)](const spi::Result<Reply*>& reply) {
+    if (!reply.ok()) return;
+    checking_ = false;
+    if (reply.value()->text != mark) {
+      link_.drop({Errc::unreachable, "the answers of " + address_.shown() + " were out of order"});
+    }
+  };
+  write(std::move(pending));
+}
+
+/// Failures are deferred, because the caller may be iterating over our queues; replies are delivered inline.
 void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
   OnReply told = std::exchange(on_reply, {});
   if (result.ok()) return told(std::move(result));
   loop_.defer([told = std::move(told), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
+}
+
+Failure Requests::not_understood() {
+  check_order();
+  return redis::not_understood(address_);
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------

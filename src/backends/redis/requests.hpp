@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -27,13 +28,13 @@ namespace holdfast::redis {
 class Requests final : private Link::Owner {
  public:
   /// The reply is no error, and good during the call only.
-  using OnReply = spi::Callback<void(spi::Result<Reply*>)>;
+  using OnReply = base::Callback<void(spi::Result<Reply*>)>;
 
   struct Request {
     Command command = {};
     const Script* script = nullptr;  ///< then the command has its keys and arguments
     std::size_t about = 0;           ///< see about(), for the order; 0: the order does not matter
-    spi::Duration patience = spi::longest_patience;
+    base::Duration patience = spi::longest_patience;
     OnReply on_reply = {};
   };
 
@@ -44,11 +45,14 @@ class Requests final : private Link::Owner {
 
   /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
   /// then read what this was answered, too.
-  void when_first_up(spi::Task task) { first_up_ = std::move(task); }
+  void when_first_up(base::Task task) { first_up_ = std::move(task); }
   /// Never answered inside the call.
   void send(Request request);
   /// Answers everything (Errc::closed), also what comes later.
   void close();
+  /// For a reply that makes no sense as the answer to its request: what to tell the caller. Whether the replies still
+  /// are in order is then checked. REQUIRES: the call is made while the reply is delivered.
+  spi::Failure not_understood();
 
   const Address& address() const { return address_; }
 
@@ -57,8 +61,8 @@ class Requests final : private Link::Owner {
     Command command;
     const Script* script = nullptr;
     std::size_t about = 0;
-    spi::Instant deadline = {};
-    spi::Instant sent = {};
+    base::Instant deadline = {};
+    base::Instant sent = {};
     OnReply on_reply = {};  ///< empty: it was given up
     bool repeated = false;  ///< with the script's text
   };
@@ -72,7 +76,8 @@ class Requests final : private Link::Owner {
   void refused(Pending pending, const Reply& reply);
   bool overtaken(const Pending& pending) const;
   void time_out();
-  void set_timer(spi::Instant due);
+  void check_order();
+  void set_timer(base::Instant due);
   void answer(OnReply& on_reply, spi::Result<Reply*> result);
   spi::Failure closed() const;
 
@@ -83,10 +88,12 @@ class Requests final : private Link::Owner {
   std::deque<Pending> flight_;               ///< sent; the oldest is answered next
   std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
   bool heard_ = false;                       ///< anything on this connection
-  spi::Instant last_heard_ = {};             ///< or when it came up
-  spi::Task first_up_;
+  base::Instant last_heard_ = {};            ///< or when it came up
+  base::Task first_up_;
   std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
   spi::Timer timer_;
+  std::uint64_t checks_ = 0;  ///< how often check_order() has asked
+  bool checking_ = false;     ///< it waits for its answer on this connection
   bool closed_ = false;
 };
 

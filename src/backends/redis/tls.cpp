@@ -46,6 +46,32 @@ Result<Context> make_context(const TlsLibrary& library, const Address::Tls& tls)
   return context;
 }
 
+/// What to do about a certificate that was not accepted; empty where nothing can be said.
+std::string remedy_for(long verdict) {
+  switch (verdict) {
+    case X509_V_ERR_CERT_HAS_EXPIRED: return "; renew it on the server";
+    case X509_V_ERR_CERT_NOT_YET_VALID: return "; is the clock of this host right?";
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return "; write a host that the certificate names, or have one issued for this host";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_UNTRUSTED: return "; give the authority that signed it as ?ca=file";
+    default: return "";
+  }
+}
+
+/// Whether the server's complaint is about our certificate, or may be: many servers just give up.
+bool concerns_certificates(const std::string& text) {
+  for (const char* const word : {"certificate", "unknown ca", "handshake failure", "access denied"}) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 class OpensslSession final : public TlsSession {
  public:
   OpensslSession(const TlsLibrary& library, const Address& address, Context context)
@@ -122,8 +148,7 @@ class OpensslSession final : public TlsSession {
     const long verdict = library_.SSL_get_verify_result(session_.get());
     if (address_.tls.verify && verdict != X509_V_OK) {
       return {Errc::access_denied, "cannot trust the certificate of " + address_.shown() + ": " +
-                                       library_.X509_verify_cert_error_string(verdict) +
-                                       "; give the authority that signed it as ?ca=file"};
+                                       library_.X509_verify_cert_error_string(verdict) + remedy_for(verdict)};
     }
     const char* const reason = library_.ERR_reason_error_string(library_.ERR_get_error());
     library_.ERR_clear_error();
@@ -131,9 +156,14 @@ class OpensslSession final : public TlsSession {
     if (!established_ && text.find("wrong version number") != std::string::npos) {
       return {Errc::store_failed, address_.shown() + " does not speak TLS at this port; write redis: or another port"};
     }
+    if (text.find("protocol version") != std::string::npos || text.find("unsupported protocol") != std::string::npos) {
+      return {Errc::store_failed, address_.shown() + " speaks TLS only in versions before 1.2, which are not safe; " +
+                                      "let it speak 1.2 or newer"};
+    }
     if (text.find("alert") != std::string::npos || text.find("certificate required") != std::string::npos) {
-      return {Errc::access_denied, address_.shown() + " refused the TLS connection: " + text +
-                                       "; it may want a client's certificate (?cert=file&key=file)"};
+      return {Errc::access_denied,
+              address_.shown() + " refused the TLS connection: " + text +
+                  (concerns_certificates(text) ? "; it may want a client's certificate (?cert=file&key=file)" : "")};
     }
     return {Errc::unreachable, "the TLS connection to " + address_.shown() + " failed: " + text};
   }

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "backends/sqlite/durable_queue.hpp"
+#include "backends/sqlite/failures.hpp"
 #include "backends/sqlite/membership.hpp"
 #include "backends/sqlite/transactions.hpp"
 #include "holdfast/error.hpp"
-#include "spi/register_watches.hpp"
-#include "spi/rules.hpp"
+#include "kit/register_watches.hpp"
+#include "kit/rules.hpp"
 
 // Claims are executed at once, under the monitor, in transactions of some microseconds (transactions.hpp). What waits
 // for the disk, registers and the reservation of numbers, goes to a thread that may block (durable_queue.hpp). A client
@@ -21,7 +22,6 @@ namespace holdfast::sqlite {
 namespace {
 
 using spi::ClaimAnswer;
-using spi::ClaimId;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::Done;
@@ -59,6 +59,14 @@ class SqliteBackend final : public spi::Backend,
             .max_value_bytes = RegisterTable::max_value_bytes};
   }
 
+  std::vector<int> lifeline() override {
+    try {
+      return member_ ? member_->lifeline() : std::vector<int>();
+    } catch (const Refusal& refusal) {
+      throw Error(refusal.failure().code, refusal.failure().detail);
+    }
+  }
+
   void close(Done<> done) override {
     leave();
     loop_.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
@@ -92,7 +100,7 @@ class SqliteBackend final : public spi::Backend,
   }
 
   void renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) override {
-    spi::Duration patience = spi::longest_patience;
+    base::Duration patience = spi::longest_patience;
     for (const ClaimRef& claim : claims) patience = std::min(patience, spi::patience(claim.lease));
     auto refs = std::make_shared<const std::vector<ClaimRef>>(claims.begin(), claims.end());
     submit(
@@ -180,7 +188,7 @@ class SqliteBackend final : public spi::Backend,
 
   void resize(const LockName& name, std::uint32_t total, Done<bool> done) override {
     ask(Step::Access::write, std::move(done), [name, total](Step& step) -> Result<bool> {
-      if (auto failure = spi::why_invalid_total(name, total)) return *std::move(failure);
+      if (auto failure = kit::why_invalid_total(name, total)) return *std::move(failure);
       return step.store.resize(name.text(), total);
     });
   }
@@ -200,7 +208,7 @@ class SqliteBackend final : public spi::Backend,
   };
 
   template <class T, class StepFunction, class Finish>
-  void submit(spi::Duration patience, Done<T> done, StepFunction step, Finish finish) {
+  void submit(base::Duration patience, Done<T> done, StepFunction step, Finish finish) {
     submit(Step::Access::write, patience, std::move(done), std::move(step), std::move(finish));
   }
 
@@ -211,7 +219,7 @@ class SqliteBackend final : public spi::Backend,
   }
 
   template <class T, class StepFunction, class Finish>
-  void submit(Step::Access access, spi::Duration patience, Done<T> done, StepFunction step, Finish finish) {
+  void submit(Step::Access access, base::Duration patience, Done<T> done, StepFunction step, Finish finish) {
     using Made = OperationOf<Step, T, StepFunction, Finish>;
     auto operation = std::make_unique<Made>(saturating_add(loop_.now(), patience), std::move(step), std::move(finish),
                                             std::move(done));
@@ -302,7 +310,7 @@ class SqliteBackend final : public spi::Backend,
       transactions_.resume();
     };
     using Made = OperationOf<DurableSide, std::int64_t, decltype(step), decltype(finish)>;
-    durable_->add(std::make_shared<Made>(spi::Instant::max(), std::move(step), std::move(finish), std::move(done)));
+    durable_->add(std::make_shared<Made>(base::Instant::max(), std::move(step), std::move(finish), std::move(done)));
   }
 
   void leave() {
@@ -313,12 +321,12 @@ class SqliteBackend final : public spi::Backend,
       return spi::Nothing{};
     };
     using Made = OperationOf<Step, spi::Nothing, decltype(resign), Tell>;
-    transactions_.close(closed(), std::make_unique<Made>(spi::Instant::max(), resign, Tell(), [](Result<>) {}));
+    transactions_.close(closed(), std::make_unique<Made>(base::Instant::max(), resign, Tell(), [](const Result<>&) {}));
   }
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
-  spi::RegisterWatches watches_;
+  kit::RegisterWatches watches_;
   Transactions transactions_;
   bool closed_ = false;
   bool maintaining_ = false;
@@ -328,12 +336,12 @@ class SqliteBackend final : public spi::Backend,
   std::optional<Membership> member_;
 };
 
-std::string path_from(const spi::Url& url) {
+std::string path_from(const base::Url& url) {
   if (!url.options.empty()) {
     throw Error(Errc::bad_url, "a sqlite: store takes no options; write sqlite:/path/to/file.db");
   }
   // sqlite:///path, as other programs write it, is the same.
-  std::string path = spi::decode_path(url.rest.starts_with("///") ? url.rest.substr(2) : url.rest);
+  std::string path = base::decode_path(url.rest.starts_with("///") ? url.rest.substr(2) : url.rest);
   if (!path.starts_with('/') || path.starts_with("//")) {
     throw Error(Errc::bad_url,
                 "a sqlite: store needs an absolute path, so that every process finds the same file; write "
@@ -355,7 +363,7 @@ std::unique_ptr<spi::Backend> open(std::string path, std::optional<Host> pretend
 
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 1> schemes = {"sqlite"};
-  static constexpr auto open_url = [](const spi::Url& url, const spi::BackendContext& context) {
+  static constexpr auto open_url = [](const base::Url& url, const spi::BackendContext& context) {
     return open(path_from(url), std::nullopt, context);
   };
   static constexpr spi::BackendFactory factory = {.name = "sqlite", .schemes = schemes, .open = open_url};

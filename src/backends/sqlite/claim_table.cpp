@@ -1,5 +1,11 @@
 #include "backends/sqlite/claim_table.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "backends/sqlite/checksum.hpp"
+#include "backends/sqlite/numbers.hpp"
+
 namespace holdfast::sqlite {
 namespace {
 
@@ -7,8 +13,9 @@ namespace {
 
 /// What read() reads, in this order.
 constexpr const char* columns =
-    "waiting, turn, id, client, mode, units, number, lease, expires, opens, since, asked, asked_until";
-constexpr int column_count = 13;
+    "waiting, turn, id, client, mode, units, number, lease, expires, opens, since, asked, asked_until,"
+    " claims.checksum";
+constexpr int column_count = 14;
 
 constexpr const char* at = "AND waiting IN (0, 1) AND turn = ?3";
 constexpr const char* first = "ORDER BY waiting, turn LIMIT 1";
@@ -56,55 +63,96 @@ constexpr const char* count_waiting_before =
 constexpr const char* insert =
     "INSERT INTO claims"
     " (name, permits, turn, waiting, id, client, mode, units, number, lease, expires, opens, since, reason,"
-    "  crowd)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    "  crowd, checksum)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 constexpr const char* erase = "DELETE FROM claims WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
 constexpr const char* arm =
-    "UPDATE claims SET lease = ?5, expires = ?6, opens = ?7"
+    "UPDATE claims SET lease = ?5, expires = ?6, opens = ?7, checksum = ?8"
     " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = ?4";
 constexpr const char* grant =
-    "UPDATE claims SET waiting = 0, number = ?4, since = ?5"
+    "UPDATE claims SET waiting = 0, number = ?4, since = ?5, checksum = ?6"
     " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 1";
 constexpr const char* make_shared =
-    "UPDATE claims SET mode = ?4, units = ?5 WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
+    "UPDATE claims SET mode = ?4, units = ?5, checksum = ?6"
+    " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
 constexpr const char* ask =
     "UPDATE claims SET asked = ?4, asked_until = ?5"
     " WHERE name = ?1 AND permits = ?2 AND turn = ?3 AND waiting = 0";
 
-constexpr const char* pool = "SELECT size, used, holders FROM pools WHERE name = ?1";
-constexpr const char* set_pool = "INSERT OR REPLACE INTO pools (name, size, used, holders) VALUES (?1, ?2, ?3, ?4)";
+constexpr const char* pool = "SELECT size, used, holders, checksum FROM pools WHERE name = ?1";
+constexpr const char* set_pool =
+    "INSERT OR REPLACE INTO pools (name, size, used, holders, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
 constexpr const char* erase_pool = "DELETE FROM pools WHERE name = ?1";
 constexpr const char* lines_of = "SELECT DISTINCT name, permits FROM claims WHERE client = ?1";
 
-std::int64_t stored(spi::Instant instant) { return instant.time_since_epoch().count(); }
+std::int64_t stored(base::Instant instant) { return instant.time_since_epoch().count(); }
 std::int64_t stored(bool value) { return value ? 1 : 0; }
-spi::Instant as_instant(std::int64_t nanoseconds) { return spi::Instant(spi::Duration(nanoseconds)); }
+base::Instant as_instant(std::int64_t nanoseconds) { return base::Instant(base::Duration(nanoseconds)); }
 
-Claim read(const Statement::Rows& row) {
+// Wider than whatever is written, and narrow enough to be added and subtracted.
+constexpr std::int64_t last_lease = std::int64_t{1} << 40;
+constexpr std::int64_t last_number = (std::int64_t{1} << Numbers::bits) - 1;
+constexpr std::int64_t last_count = std::numeric_limits<std::uint32_t>::max();
+
+std::uint32_t count_in(const Statement::Rows& row, int column, std::int64_t smallest = 0) {
+  return static_cast<std::uint32_t>(row.integer(column, smallest, last_count));
+}
+
+base::Instant instant_in(const Statement::Rows& row, int column) {
+  return as_instant(row.integer(column, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
+/// Of what decides over grants. Who is asked to let go, and why, is not part of it.
+std::int64_t checksum_of(const LineKey& line, const Claim& claim) {
+  return Checksum()
+      .add(line.name)
+      .add(stored(line.permits))
+      .add(stored(claim.waiting))
+      .add(claim.turn)
+      .add(static_cast<std::int64_t>(claim.id.high))
+      .add(static_cast<std::int64_t>(claim.id.low))
+      .add(claim.client)
+      .add(static_cast<std::int64_t>(claim.mode))
+      .add(claim.units)
+      .add(claim.number)
+      .add(claim.lease.count())
+      .add(stored(claim.expires))
+      .add(stored(claim.opens))
+      .add(stored(claim.since))
+      .value();
+}
+
+std::int64_t checksum_of(std::string_view name, const Pool& counts) {
+  return Checksum().add(name).add(counts.size).add(counts.used).add(counts.holders).value();
+}
+
+Claim read(const Statement::Rows& row, const LineKey& line) {
   std::optional<Claim::Asked> asked;
-  if (!row.null(11)) asked = {std::string(row.text(11)), as_instant(row.integer(12))};
-  return {.waiting = row.integer(0) != 0,
-          .turn = row.integer(1),
-          .id = row.claim_id(2),
-          .client = row.integer(3),
-          .mode = static_cast<ClaimMode>(row.integer(4)),
-          .units = static_cast<std::uint32_t>(row.integer(5)),
-          .number = row.integer(6),
-          .lease = spi::milliseconds(row.integer(7)),
-          .expires = as_instant(row.integer(8)),
-          .opens = as_instant(row.integer(9)),
-          .since = as_instant(row.integer(10)),
-          .asked = std::move(asked)};
+  if (!row.null(11)) asked = {std::string(row.text(11)), instant_in(row, 12)};
+  Claim claim{.waiting = row.integer(0, 0, 1) != 0,
+              .turn = row.integer(1, 1, last_number),
+              .id = row.claim_id(2),
+              .client = row.integer(3, 1, last_number),
+              .mode = static_cast<ClaimMode>(row.integer(4, 0, static_cast<int>(ClaimMode::permits))),
+              .units = count_in(row, 5, 1),
+              .number = row.integer(6, 0, last_number),
+              .lease = spi::milliseconds(row.integer(7, 0, last_lease)),
+              .expires = instant_in(row, 8),
+              .opens = instant_in(row, 9),
+              .since = instant_in(row, 10),
+              .asked = std::move(asked)};
+  if (row.integer(13) != checksum_of(line, claim)) fail_as_damaged("the checksum of a claim is wrong");
+  return claim;
 }
 
-std::optional<Claim> read_one(Statement::Rows rows) {
+std::optional<Claim> read_one(const LineKey& line, Statement::Rows rows) {
   if (!rows.next()) return std::nullopt;
-  return read(rows);
+  return read(rows, line);
 }
 
-std::vector<Claim> read_all(Statement::Rows rows) {
+std::vector<Claim> read_all(const LineKey& line, Statement::Rows rows) {
   std::vector<Claim> claims;
-  while (rows.next()) claims.push_back(read(rows));
+  while (rows.next()) claims.push_back(read(rows, line));
   return claims;
 }
 
@@ -132,61 +180,62 @@ ClaimTable::ClaimTable(Connection& connection)
       erase_pool_(connection, sqlite::erase_pool) {}
 
 std::optional<Claim> ClaimTable::at(const LineKey& line, std::int64_t turn) {
-  return read_one(at_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, at_.rows(line.name, stored(line.permits), turn));
 }
 
 std::optional<std::pair<Claim, bool>> ClaimTable::find(std::string_view name, const spi::ClaimId& id) {
   auto rows = find_.rows(name, id);
   if (!rows.next()) return std::nullopt;
-  return std::pair(read(rows), rows.integer(column_count) != 0);
+  const bool permits = rows.integer(column_count, 0, 1) != 0;
+  return std::pair(read(rows, {name, permits}), permits);
 }
 
 std::optional<Claim> ClaimTable::first(const LineKey& line) {
-  return read_one(first_.rows(line.name, stored(line.permits)));
+  return read_one(line, first_.rows(line.name, stored(line.permits)));
 }
 
 std::optional<Claim> ClaimTable::first_waiting(const LineKey& line) {
-  return read_one(first_waiting_.rows(line.name, stored(line.permits)));
+  return read_one(line, first_waiting_.rows(line.name, stored(line.permits)));
 }
 
 std::optional<Claim> ClaimTable::waiting_before(const LineKey& line, std::int64_t turn) {
-  return read_one(waiting_before_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, waiting_before_.rows(line.name, stored(line.permits), turn));
 }
 
 std::optional<Claim> ClaimTable::waiting_behind(const LineKey& line, std::int64_t turn) {
-  return read_one(waiting_behind_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, waiting_behind_.rows(line.name, stored(line.permits), turn));
 }
 
 std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most) {
-  return read_all(holders_.rows(line.name, stored(line.permits), at_most));
+  return read_all(line, holders_.rows(line.name, stored(line.permits), at_most));
 }
 
 // Prepared where they are used: only for lines with very many holders, or by an operator.
 
 std::vector<Claim> ClaimTable::holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most) {
   Statement statement(connection_, in_line(sqlite::holders_from));
-  return read_all(statement.rows(line.name, stored(line.permits), turn, at_most));
+  return read_all(line, statement.rows(line.name, stored(line.permits), turn, at_most));
 }
 
 std::optional<Claim> ClaimTable::last_holder(const LineKey& line) {
   Statement statement(connection_, in_line(sqlite::last_holder));
-  return read_one(statement.rows(line.name, stored(line.permits)));
+  return read_one(line, statement.rows(line.name, stored(line.permits)));
 }
 
-std::vector<Claim> ClaimTable::opened(const LineKey& line, spi::Instant now, std::int64_t at_most) {
+std::vector<Claim> ClaimTable::opened(const LineKey& line, base::Instant now, std::int64_t at_most) {
   Statement statement(connection_, opened_by());
-  return read_all(statement.rows(line.name, stored(line.permits), stored(now), at_most));
+  return read_all(line, statement.rows(line.name, stored(line.permits), stored(now), at_most));
 }
 
-spi::Instant ClaimTable::first_to_open(const LineKey& line) {
+base::Instant ClaimTable::first_to_open(const LineKey& line) {
   Statement statement(connection_, sqlite::first_to_open);
   auto rows = statement.rows(line.name, stored(line.permits));
-  return rows.next() ? as_instant(rows.integer(0)) : spi::Instant::max();
+  return rows.next() ? as_instant(rows.integer(0)) : base::Instant::max();
 }
 
 std::vector<Claim> ClaimTable::waiting_for_more_than(const LineKey& line, std::uint32_t units) {
   Statement statement(connection_, in_line(waiting_for_more));
-  return read_all(statement.rows(line.name, stored(line.permits), static_cast<std::int64_t>(units)));
+  return read_all(line, statement.rows(line.name, stored(line.permits), static_cast<std::int64_t>(units)));
 }
 
 std::int64_t ClaimTable::count_holders(const LineKey& line) {
@@ -200,45 +249,53 @@ std::int64_t ClaimTable::count_waiting_before(const LineKey& line, std::int64_t 
 }
 
 void ClaimTable::insert(const LineKey& line, const Claim& claim, std::string_view reason) {
-  insert_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting), claim.id, claim.client,
-              static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
-              static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
-              stored(claim.since), reason, stored(claim.crowd));
+  insert_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting), claim.id, claim.client,
+                     static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
+                     static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
+                     stored(claim.since), reason, stored(claim.crowd), checksum_of(line, claim));
 }
 
 void ClaimTable::erase(const LineKey& line, const Claim& claim) {
-  erase_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting));
+  erase_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting));
 }
 
 void ClaimTable::arm(const LineKey& line, const Claim& claim) {
-  arm_.run(line.name, stored(line.permits), claim.turn, stored(claim.waiting),
-           static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens));
+  arm_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting),
+                  static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
+                  checksum_of(line, claim));
 }
 
 void ClaimTable::grant(const LineKey& line, const Claim& claim) {
-  grant_.run(line.name, stored(line.permits), claim.turn, claim.number, stored(claim.since));
+  grant_.change_one(line.name, stored(line.permits), claim.turn, claim.number, stored(claim.since),
+                    checksum_of(line, claim));
 }
 
 void ClaimTable::make_shared(const LineKey& line, const Claim& claim) {
-  make_shared_.run(line.name, stored(line.permits), claim.turn, static_cast<std::int64_t>(claim.mode),
-                   static_cast<std::int64_t>(claim.units));
+  make_shared_.change_one(line.name, stored(line.permits), claim.turn, static_cast<std::int64_t>(claim.mode),
+                          static_cast<std::int64_t>(claim.units), checksum_of(line, claim));
 }
 
 void ClaimTable::ask(const LineKey& line, const Claim& claim, const Claim::Asked& asked) {
-  ask_.run(line.name, stored(line.permits), claim.turn, asked.reason, stored(asked.until));
+  ask_.change_one(line.name, stored(line.permits), claim.turn, asked.reason, stored(asked.until));
 }
 
 std::optional<Pool> ClaimTable::pool(std::string_view name) {
   auto rows = pool_.rows(name);
   if (!rows.next()) return std::nullopt;
-  return Pool{.size = static_cast<std::uint32_t>(rows.integer(0)),
-              .used = static_cast<std::uint32_t>(rows.integer(1)),
-              .holders = static_cast<std::uint32_t>(rows.integer(2))};
+  const Pool pool{.size = count_in(rows, 0), .used = count_in(rows, 1), .holders = count_in(rows, 2)};
+  if (rows.integer(3) != checksum_of(name, pool)) fail_as_damaged("the checksum of a pool is wrong");
+  return pool;
 }
 
 void ClaimTable::set_pool(std::string_view name, const Pool& pool) {
-  set_pool_.run(name, static_cast<std::int64_t>(pool.size), static_cast<std::int64_t>(pool.used),
-                static_cast<std::int64_t>(pool.holders));
+  set_pool_.change_one(name, static_cast<std::int64_t>(pool.size), static_cast<std::int64_t>(pool.used),
+                       static_cast<std::int64_t>(pool.holders), checksum_of(name, pool));
+}
+
+void ClaimTable::check_all() {
+  list({});
+  Statement names(connection_, "SELECT name FROM pools");
+  for (auto rows = names.rows(); rows.next();) pool(rows.text(0));
 }
 
 void ClaimTable::erase_pool(std::string_view name) { erase_pool_.run(name); }
@@ -257,15 +314,14 @@ std::vector<ClaimTable::Listed> ClaimTable::listed(const std::string& sql, std::
   Statement statement(connection_, sql);
   auto rows = statement.rows(first);
   for (int next = column_count; rows.next(); next = column_count) {
+    const std::string_view name = rows.text(next++);
+    if (!name.starts_with(first)) break;
     Listed& entry = listed.emplace_back();
-    entry.claim = read(rows);
-    entry.name = rows.text(next++);
-    if (!std::string_view(entry.name).starts_with(first)) {
-      listed.pop_back();
-      break;
-    }
-    entry.permits = rows.integer(next++) != 0;
-    entry.total = static_cast<std::uint32_t>(rows.integer(next++));
+    entry.name = name;
+    entry.permits = rows.integer(next++, 0, 1) != 0;
+    entry.claim = read(rows, {entry.name, entry.permits});
+    if (!rows.null(next)) entry.total = count_in(rows, next);
+    ++next;
     entry.reason = rows.text(next++);
     entry.client.id = rows.text(next++);
     entry.client.host = rows.text(next++);
@@ -287,7 +343,7 @@ std::vector<ClaimTable::Line> ClaimTable::lines_of(ClientNumber client) {
 
 std::vector<Claim> ClaimTable::claims_of(const LineKey& line, ClientNumber client) {
   Statement statement(connection_, in_line(sqlite::claims_of));
-  return read_all(statement.rows(line.name, stored(line.permits), client));
+  return read_all(line, statement.rows(line.name, stored(line.permits), client));
 }
 
 }  // namespace holdfast::sqlite

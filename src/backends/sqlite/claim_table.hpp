@@ -31,12 +31,12 @@ struct Claim {
   std::uint32_t units = 1;
   std::int64_t number = 0;  ///< of the grant
   spi::milliseconds lease = {};
-  spi::Instant expires = {};  ///< its lease ends, or it was noticed that its client has died
-  spi::Instant opens = {};    ///< granted: until then it keeps others out even if it has expired
-  spi::Instant since = {};
+  base::Instant expires = {};  ///< its lease ends, or it was noticed that its client has died
+  base::Instant opens = {};    ///< granted: until then it keeps others out even if it has expired
+  base::Instant since = {};
   struct Asked {
     std::string reason = {};
-    spi::Instant until = {};
+    base::Instant until = {};
   };
   std::optional<Asked> asked = {};  ///< to release
 };
@@ -49,7 +49,8 @@ struct Pool {
   bool fits(std::uint32_t units) const { return used <= size && units <= size - used; }
 };
 
-/// The tables of claims: only what SQL there is. REQUIRES: inside a transaction. All throw SqlFailure.
+/// The tables of claims: only what SQL there is. Each row has a checksum, and one that is read is checked. REQUIRES:
+/// inside a transaction. All throw SqlFailure.
 class ClaimTable {
  public:
   explicit ClaimTable(Connection& connection);
@@ -69,8 +70,8 @@ class ClaimTable {
   std::vector<Claim> holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most);
   std::optional<Claim> last_holder(const LineKey& line);
   /// Of the holders that share the line, those that keep nobody out any more by `now`; and when the first of them will.
-  std::vector<Claim> opened(const LineKey& line, spi::Instant now, std::int64_t at_most);
-  spi::Instant first_to_open(const LineKey& line);
+  std::vector<Claim> opened(const LineKey& line, base::Instant now, std::int64_t at_most);
+  base::Instant first_to_open(const LineKey& line);
   /// Those who wait for more than `units`.
   std::vector<Claim> waiting_for_more_than(const LineKey& line, std::uint32_t units);
   /// How many stand before a claim that waits.
@@ -89,6 +90,9 @@ class ClaimTable {
   std::optional<Pool> pool(std::string_view name);
   void set_pool(std::string_view name, const Pool& pool);
   void erase_pool(std::string_view name);
+
+  /// Reads everything, and so finds rows that are damaged where nobody would look for them.
+  void check_all();
 
   struct Listed {
     std::string name;

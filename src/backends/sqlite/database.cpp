@@ -61,10 +61,14 @@ void Database::open(const std::string& path) {
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
   doors_.emplace(files_.doors());
   prepare_patiently(*connection, host_, files_.log(), *doors_);
+  const bool small = check_structure(*connection);
   numbers_.emplace(host_, read_range(*connection));
-  // From here on it is used under a monitor, where nothing may wait.
-  connection->set_busy_wait(milliseconds(0));
   session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);
+  if (small) session_->store.check();
+  // From here on it is used under a monitor, where nothing may wait.
+  session_->connection->set_busy_wait(milliseconds(0));
+  // In a new database SQLite has used and removed the rollback journal; and it removes the log of an older one.
+  files_.make_companions();
   identities_.emplace(files_);
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
@@ -38,28 +39,58 @@ const struct sockaddr* generic(const struct sockaddr_un& address) {
   return reinterpret_cast<const struct sockaddr*>(&address);
 }
 
-[[noreturn]] void fail(const std::string& what) {
-  const int error = errno;
-  throw Refusal(meaning_of(error), what + ": " + std::generic_category().message(error));
+/// Others who could write to it could stand at the doors of our clients, and who may enter it could knock.
+base::FileDescriptor open_own_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    refuse(errno, "cannot create the directory '" + path + "'");
+  base::FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!directory && (errno == ENOTDIR || errno == ELOOP)) {
+    throw Refusal(Errc::store_failed,
+                  "'" + path +
+                      "', where a sqlite: store keeps its sockets, is not a directory but a file or "
+                      "a symbolic link; remove it if you know where it comes from, or use another "
+                      "path");
+  }
+  struct stat status{};
+  if (!directory || ::fstat(directory.get(), &status) != 0) refuse(errno, "cannot open the directory '" + path + "'");
+  if (status.st_uid != ::geteuid()) {
+    throw Refusal(Errc::access_denied, "the directory '" + path + "' belongs to user " + std::to_string(status.st_uid) +
+                                           ", and this process is user " + std::to_string(::geteuid()) +
+                                           "; a sqlite: store serves one user: use another path");
+  }
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    throw Refusal(Errc::access_denied, "other users may enter the directory '" + path +
+                                           "', which belongs to a sqlite: store; stop everything that uses the store "
+                                           "and remove the directory: it is made anew");
+  }
+  return directory;
+}
+
+bool is_number(const char* name) {
+  return *name != '\0' && std::string_view(name).find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Never removes what cannot be a door of ours.
+void remove_door(int directory, const char* name) {
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (S_ISSOCK(status.st_mode) && status.st_uid == ::geteuid()) ::unlinkat(directory, name, 0);
 }
 
 }  // namespace
 
 Doors::Doors(const std::string& directory)
-    : directory_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
-      path_("/proc/self/fd/" + std::to_string(directory_.get()) + "/") {
-  if (!directory_) fail("cannot open the directory '" + directory + "'");
-}
+    : directory_(open_own_directory(directory)), path_("/proc/self/fd/" + std::to_string(directory_.get()) + "/") {}
 
 std::string Doors::path_of(ClientNumber client) const { return path_ + std::to_string(client); }
 
 PrivateDescriptor Doors::open(ClientNumber client) const {
   PrivateDescriptor listener = make_socket();
-  if (!listener) fail("cannot make a socket");
+  if (!listener) refuse(errno, "cannot make a socket");
   const struct sockaddr_un address = address_of(path_of(client));
   remove(client);  // a left-over of an older database at the same path
   if (::bind(listener.get(), generic(address), sizeof(address)) != 0 || ::listen(listener.get(), backlog) != 0) {
-    fail("cannot open a socket in the directory of doors beside the database");
+    refuse(errno, "cannot open a socket in the directory of doors beside the database");
   }
   return listener;
 }
@@ -80,7 +111,7 @@ void Doors::tell(ClientNumber client, std::span<const Message> messages) const {
   }
 }
 
-void Doors::remove(ClientNumber client) const { ::unlinkat(directory_.get(), std::to_string(client).c_str(), 0); }
+void Doors::remove(ClientNumber client) const { remove_door(directory_.get(), std::to_string(client).c_str()); }
 
 void Doors::remove_all() const {
   const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -90,7 +121,7 @@ void Doors::remove_all() const {
     return;
   }
   while (const struct dirent* entry = ::readdir(entries.get())) {
-    if (entry->d_type == DT_SOCK) ::unlinkat(directory_.get(), entry->d_name, 0);
+    if (is_number(entry->d_name)) remove_door(directory_.get(), entry->d_name);
   }
 }
 
@@ -123,7 +154,7 @@ void Door::let_in() {
       if (errno == EAGAIN) return;
       // No descriptors left: whoever knocks would keep the loop busy. They look again after a while by themselves.
       loop_.unwatch(listener_.get());
-      reopen_.set(spi::saturating_add(loop_.now(), pause));
+      reopen_.set(base::saturating_add(loop_.now(), pause));
       return;
     }
     const int descriptor = guest.get();
@@ -139,7 +170,7 @@ void Door::let_in() {
 
 /// False when the guest has left.
 bool Door::hear(int guest) {
-  std::array<char, Message::max_bytes> bytes;
+  std::array<char, Message::max_bytes> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
   for (;;) {
     const ssize_t size = ::recv(guest, bytes.data(), bytes.size(), 0);
     if (size < 0 && errno == EINTR) continue;

@@ -8,7 +8,7 @@
 #include "backends/sqlite/fork_gate.hpp"
 #include "backends/sqlite/lifelines.hpp"
 #include "backends/sqlite/message.hpp"
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::sqlite {
@@ -16,7 +16,8 @@ namespace holdfast::sqlite {
 /// The directory with the doors of all clients of a store: sockets, named by the clients' numbers.
 class Doors {
  public:
-  /// REQUIRES: the directory exists. Throws Refusal.
+  /// Creates the directory unless it exists. Refuses a symbolic link, and a directory that is not for this user alone.
+  /// Throws Refusal.
   explicit Doors(const std::string& directory);
 
   /// A socket that listens at the door of `client`, which nobody else has. Throws Refusal.
@@ -26,13 +27,13 @@ class Doors {
   /// Leaves messages at the door of `client`; whether they were delivered is not told.
   void tell(ClientNumber client, std::span<const Message> messages) const;
   void remove(ClientNumber client) const;
-  /// Of clients that lived before the machine was started.
+  /// Those of clients that lived before the machine was started. Leaves alone what is not a socket of this user.
   void remove_all() const;
 
  private:
   std::string path_of(ClientNumber client) const;
 
-  spi::FileDescriptor directory_;
+  base::FileDescriptor directory_;
   std::string path_;  ///< short, however long the directory's own is: sockets take no more than 107 bytes
 };
 
@@ -40,13 +41,16 @@ class Doors {
 /// when it goes. Under the client's monitor.
 class Door {
  public:
-  using OnMessage = spi::Callback<void(const Message&)>;
+  using OnMessage = base::Callback<void(const Message&)>;
 
   /// All must outlive it. `on_message` must not end this object. Throws Refusal.
   Door(spi::Loop& loop, const Doors& doors, ClientNumber client, OnMessage on_message);
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
+
+  /// Whoever has a copy of it open keeps the door open, too; but nobody answers there.
+  int descriptor() const { return listener_.get(); }
 
  private:
   void listen();

@@ -60,7 +60,7 @@ void DurableQueue::finished(const std::shared_ptr<DurableOperation>& operation,
 }
 
 void DurableQueue::give_up() {
-  const spi::Instant now = loop_.now();
+  const base::Instant now = loop_.now();
   if (running_ && running_->deadline() <= now) {
     std::exchange(running_, nullptr)->fail({Errc::in_doubt, "the disk has not confirmed the write in time"});
   }
@@ -73,7 +73,7 @@ void DurableQueue::give_up() {
 }
 
 void DurableQueue::set_timer() {
-  spi::Instant next = running_ ? running_->deadline() : spi::Instant::max();
+  base::Instant next = running_ ? running_->deadline() : base::Instant::max();
   for (const auto& operation : waiting_) next = std::min(next, operation->deadline());
   timer_.set(next);
 }

@@ -19,6 +19,13 @@ Errc meaning_of(int system_error) {
   }
 }
 
+void refuse(int system_error, const std::string& what) {
+  const Errc code = meaning_of(system_error);
+  const char* advice =
+      code == Errc::access_denied ? "; a sqlite: store must be able to write its file and its directory" : "";
+  throw Refusal(code, what + ": " + std::generic_category().message(system_error) + advice);
+}
+
 spi::Failure locked_by_another(const std::string& path) {
   return {Errc::unreachable, "another process keeps the database '" + path +
                                  "' locked for writing; if it is stopped, continue it or end it"};

@@ -26,7 +26,9 @@ spi::Failure explain(const SqlFailure& failure, const std::string& path, bool co
 /// Nobody else can write: Errc::unreachable.
 spi::Failure locked_by_another(const std::string& path);
 
-/// A file operation failed.
+/// What the error of a file operation means.
 Errc meaning_of(int system_error);
+/// Throws the Refusal for a file operation that failed; `what` was tried.
+[[noreturn]] void refuse(int system_error, const std::string& what);
 
 }  // namespace holdfast::sqlite

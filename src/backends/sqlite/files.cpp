@@ -7,35 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
-#include <system_error>
+#include <cstddef>
+#include <cstdint>
 
 #include "backends/sqlite/failures.hpp"
+#include "backends/sqlite/safe_path.hpp"
 
 namespace holdfast::sqlite {
 namespace {
-
-[[noreturn]] void refuse(int error, const std::string& what) {
-  const Errc code = meaning_of(error);
-  const char* advice =
-      code == Errc::access_denied ? "; a sqlite: store must be able to write its file and its directory" : "";
-  throw Refusal(code, what + ": " + std::generic_category().message(error) + advice);
-}
-
-/// Directories that are missing are made one after the other.
-void make_directories(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return;
-    throw Refusal(Errc::store_failed, "'" + path + "' is not a directory; choose another path for the sqlite: store");
-  }
-  if (errno != ENOENT) refuse(errno, "cannot look at the directory '" + path + "'");
-  if (const auto slash = path.rfind('/'); slash != 0 && slash != std::string::npos) {
-    make_directories(path.substr(0, slash));
-  }
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) refuse(errno, "cannot make the directory '" + path + "'");
-}
 
 /// File locks and shared memory do not reach other machines, or reach them unreliably.
 void refuse_network_file_system(const std::string& directory) {
@@ -69,63 +48,29 @@ void refuse_network_file_system(const std::string& directory) {
                                        "); a sqlite: store serves the processes of one host and needs a local disk");
 }
 
-std::string resolved(const std::string& path) {
-  std::array<char, PATH_MAX> buffer{};
-  if (::realpath(path.c_str(), buffer.data()) == nullptr) refuse(errno, "cannot find '" + path + "'");
-  return buffer.data();
-}
-
-/// SQLite gives its companion files the mode of the database, whatever the umask.
-void make_file(const std::string& path) {
-  // Closing a descriptor of a file that SQLite has open would drop SQLite's locks. A file that we just made has none.
-  const spi::FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!made && errno != EEXIST) refuse(errno, "cannot make the file '" + path + "'");
-}
-
 void sync_directory(const std::string& path) {
-  const spi::FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) refuse(errno, "cannot sync the directory '" + path + "'");
 }
 
-void check_file(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) refuse(errno, "cannot look at '" + path + "'");
-  if (!S_ISREG(status.st_mode)) {
-    throw Refusal(Errc::store_failed, "'" + path + "' is not a file; choose another path for the sqlite: store");
-  }
-  if (status.st_uid != ::geteuid()) {
-    throw Refusal(Errc::access_denied, "'" + path + "' belongs to user " + std::to_string(status.st_uid) +
-                                           ", and this process is user " + std::to_string(::geteuid()) +
-                                           "; a sqlite: store serves one user: use another path, or a store with a "
-                                           "server");
-  }
-  if (status.st_nlink > 1) {
-    throw Refusal(Errc::store_failed, "'" + path +
-                                          "' has more than one name (hard links), so its users would not meet; "
-                                          "remove the other names");
-  }
-}
+constexpr std::array<const char*, 4> companions = {"-wal", "-shm", "-journal", "-alive"};
 
 }  // namespace
 
 Files Files::prepare(const std::string& path) {
-  const auto slash = path.rfind('/');
-  const std::string directory = slash == 0 ? "/" : path.substr(0, slash);
-  make_directories(directory);
+  const Files files{.database = resolve(path)};
+  const std::string directory = files.database.substr(0, std::max<std::size_t>(files.database.rfind('/'), 1));
+  check_directory(directory);
   refuse_network_file_system(directory);
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) refuse(errno, "cannot look at '" + path + "'");
-    make_file(path);
-    sync_directory(directory);
-  }
-  Files files{.database = resolved(path)};
-  check_file(files.database);
+  if (make_own_file(files.database)) sync_directory(directory);
   refuse_network_file_system(files.database);
-  if (::mkdir(files.doors().c_str(), 0700) != 0 && errno != EEXIST) {
-    refuse(errno, "cannot make the directory '" + files.doors() + "'");
-  }
+  files.make_companions();
   return files;
+}
+
+void Files::make_companions() const {
+  // SQLite would make its own ones, but it also takes whatever it finds.
+  for (const char* companion : companions) make_own_file(database + companion);
 }
 
 FileIdentities::FileIdentities(const Files& files)

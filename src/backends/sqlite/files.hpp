@@ -5,12 +5,13 @@
 #include <array>
 #include <string>
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::sqlite {
 
-/// The files of one store: the database with SQLite's two companions, the lifelines of its clients, and a directory
-/// with their doors.
+/// The files of one store: the database with SQLite's companions, the lifelines of its clients, and a directory with
+/// their doors. SQLite plays back a rollback journal that it finds, so an empty one keeps that name from others; it is
+/// never used.
 struct Files {
   std::string database = {};  ///< an absolute path without symbolic links
 
@@ -18,9 +19,13 @@ struct Files {
   std::string lifelines() const { return database + "-alive"; }
   std::string doors() const { return database + "-doors"; }
 
-  /// Makes what is missing, for its owner only. Throws Refusal that says what to do: Errc::unsupported on a network
-  /// file system, Errc::access_denied, Errc::exhausted, Errc::store_failed.
+  /// Creates the files that are missing, for their owner only, but no directory. Throws Refusal that says what to do:
+  /// Errc::bad_url if the directory does not exist, Errc::unsupported on a network file system, Errc::access_denied,
+  /// Errc::exhausted, Errc::store_failed.
   static Files prepare(const std::string& path);
+  /// Creates those of SQLite's companions, and of ours, that are missing; refuses those that are not this user's own.
+  /// Throws Refusal.
+  void make_companions() const;
 };
 
 /// Which files a connection has open, so that it can be seen when somebody puts others in their place.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::sqlite {
 

@@ -1,5 +1,6 @@
 #include "backends/sqlite/host.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <string_view>
 
@@ -24,15 +25,22 @@ void refuse_shifted_clock() {
 }  // namespace
 
 Host Host::real() {
-  refuse_shifted_clock();
   Host host;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), host.boot_id);
+  errno = 0;
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  if (!file && (errno == EMFILE || errno == ENFILE)) {
+    throw Refusal(Errc::exhausted,
+                  "this process has no descriptor left to open a sqlite: store with; raise the limit on open files "
+                  "(ulimit -n)");
+  }
+  std::getline(file, host.boot_id);
   if (host.boot_id.empty()) {
     throw Refusal(
         Errc::unsupported,
         "cannot read /proc/sys/kernel/random/boot_id, which tells a sqlite: store whether the machine has been "
         "restarted; mount /proc");
   }
+  refuse_shifted_clock();
   return host;
 }
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "spi/instant.hpp"
+#include "base/instant.hpp"
 
 namespace holdfast::sqlite {
 
@@ -11,7 +11,7 @@ struct Host {
   /// Changes with every boot: leases of another boot are over.
   std::string boot_id = {};
   /// Time since that boot: the same for all processes, and never set.
-  spi::Instant (*now)() = &spi::BootClock::now;
+  base::Instant (*now)() = &base::BootClock::now;
 
   /// Throws Refusal (Errc::unsupported) where that cannot be known.
   static Host real();

@@ -96,6 +96,19 @@ void Lifelines::drop(ClientNumber client) {
   ::fcntl(descriptors_.front(), F_SETLK, &unlocked);
 }
 
+int Lifelines::share(ClientNumber client) {
+  const std::lock_guard lock(mutex_);
+  const std::string same_file = "/proc/self/fd/" + std::to_string(descriptors_.front());
+  // Kept even if what follows fails: closing it would end all record locks of this process.
+  const PrivateDescriptor& shared = shared_.emplace_back(::open(same_file.c_str(), O_RDWR | O_CLOEXEC));
+  struct flock wanted = lock_of(client, F_RDLCK);
+  if (!shared || ::fcntl(descriptors_.front(), F_SETLK, &wanted) != 0 ||
+      ::fcntl(shared.get(), F_OFD_SETLK, &wanted) != 0) {
+    fail(same_file, errno);
+  }
+  return shared.get();
+}
+
 bool Lifelines::alive(ClientNumber client) const {
   {
     const std::lock_guard lock(mutex_);

@@ -18,8 +18,10 @@ using ClientNumber = std::int64_t;
 ///
 /// A record lock ends with its process, whatever ends it, and lives on in no child; other processes see it whether or
 /// not they see the process's pid. But closing *any* descriptor of the file would end all locks that the process has in
-/// it, so a process has one, and closes it when nobody here uses the store any more. Thread-safe. REQUIRES: a
-/// ForkGate::Use around all calls.
+/// it, so a process has one, and closes it when nobody here uses the store any more. A client whose life somebody else
+/// is to prolong has a second lock on its byte, which belongs to an open file and so ends with its last copy.
+/// Thread-safe. REQUIRES: a ForkGate::Use around all calls.
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): only the last Handle ends it
 class Lifelines : private ForkGate::Member {
  public:
   /// Shared by all users in this process.
@@ -46,6 +48,10 @@ class Lifelines : private ForkGate::Member {
   void drop(ClientNumber client);
   bool alive(ClientNumber client) const;
 
+  /// A descriptor whose copies, in whatever process, keep `client` alive beside this process. Closed with *this, and in
+  /// forked children. Throws Refusal. REQUIRES: this process has taken the number.
+  int share(ClientNumber client);
+
  private:
   explicit Lifelines(int descriptor) : descriptors_{descriptor} { ForkGate::join(*this); }
   ~Lifelines() override;
@@ -55,6 +61,7 @@ class Lifelines : private ForkGate::Member {
 
   std::vector<int> descriptors_;  ///< one, unless files were moved while it was opened
   int users_ = 0;                 ///< guarded by the directory of all of them
+  std::vector<PrivateDescriptor> shared_;
   mutable std::mutex mutex_;
   std::set<ClientNumber> own_;  ///< the kernel does not show a process its own locks
 };

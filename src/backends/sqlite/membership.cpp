@@ -24,7 +24,7 @@ ClientNumber take_number(Store& store, Lifelines& lifelines) {
 
 }  // namespace
 
-Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, spi::RegisterWatches& watches, Database& database)
+Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterWatches& watches, Database& database)
     : loop_(loop),
       events_(events),
       watches_(watches),
@@ -59,7 +59,17 @@ ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
   return number_;
 }
 
-void Membership::resign(Store& store) {
+std::vector<int> Membership::lifeline() {
+  if (number_ == 0 || !door_) return {};
+  if (!shared_lifeline_) {
+    const ForkGate::Use use;
+    shared_lifeline_ = database_.lifelines().share(number_);
+  }
+  // The lifeline first: those who see the door close must find the client dead.
+  return {*shared_lifeline_, door_->descriptor()};
+}
+
+void Membership::resign(Store& store) const {
   if (number_ != 0) store.resign(number_);
 }
 

@@ -10,9 +10,9 @@
 #include "backends/sqlite/neighbours.hpp"
 #include "backends/sqlite/store.hpp"
 #include "holdfast/status.hpp"
+#include "kit/register_watches.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
-#include "spi/register_watches.hpp"
 
 namespace holdfast::sqlite {
 
@@ -22,7 +22,7 @@ namespace holdfast::sqlite {
 class Membership {
  public:
   /// All must outlive it.
-  Membership(spi::Loop& loop, spi::ClaimEvents& events, spi::RegisterWatches& watches, Database& database);
+  Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterWatches& watches, Database& database);
   /// Others see that it has gone. REQUIRES: no ForkGate::Use.
   ~Membership();
   Membership(const Membership&) = delete;
@@ -32,9 +32,12 @@ class Membership {
   /// nobody yet. Throws SqlFailure, Refusal.
   ClientNumber enroll(Store& store, const ClientIdentity* identity);
   /// The last step, for a client that leaves by its own will.
-  void resign(Store& store);
+  void resign(Store& store) const;
   void began();
   void committed();
+
+  /// Descriptors of its lifeline and its door; see spi::Backend::lifeline(). Throws Refusal.
+  std::vector<int> lifeline();
 
   /// What the store said of a claim.
   void note(const LockName& name, spi::ClaimId id, const Standing& standing);
@@ -48,13 +51,14 @@ class Membership {
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
-  spi::RegisterWatches& watches_;
+  kit::RegisterWatches& watches_;
   Database& database_;
   ClientNumber number_ = 0;  ///< 0: none yet
   enum class Enrolled { no, nameless, named };
   Enrolled enrolled_ = Enrolled::no;   ///< in transactions that were committed
   Enrolled enrolling_ = Enrolled::no;  ///< in the present one
   std::vector<ClientNumber> buried_;
+  std::optional<int> shared_lifeline_;  ///< a descriptor of the Lifelines', once it was asked for
   std::optional<Door> door_;
   Neighbours neighbours_;
   std::unordered_set<spi::ClaimId> held_;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "spi/part_name.hpp"
+
 namespace holdfast::sqlite {
 namespace {
 
@@ -16,6 +18,9 @@ struct Header {
   std::int64_t number = 0;
   std::int64_t lease = 0;
 };
+
+/// In milliseconds; longer than any, and short enough to be counted in nanoseconds.
+constexpr std::int64_t longest_lease = std::int64_t{1} << 40;
 
 }  // namespace
 
@@ -38,6 +43,9 @@ std::optional<Message> Message::decode(std::string_view bytes) {
   const bool known = header.kind >= static_cast<std::uint8_t>(Kind::granted) &&
                      header.kind <= static_cast<std::uint8_t>(Kind::changed);
   if (header.version != Header().version || !known || header.name_bytes != name.size()) return std::nullopt;
+  const bool possible = name.size() <= spi::PartName::max_bytes && header.number >= 0 && header.lease >= 0 &&
+                        header.lease <= longest_lease;
+  if (!possible) return std::nullopt;
   return Message{.kind = static_cast<Kind>(header.kind),
                  .name = std::string(name),
                  .id = {header.id_high, header.id_low},

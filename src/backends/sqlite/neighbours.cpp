@@ -65,7 +65,7 @@ bool Neighbours::meet(ClientNumber client, spi::ClaimId id) {
     if (!alive) return false;
     // It is about to end, or to open its door; or too many are there.
     unmet_.insert(id);
-    if (!look_at_unmet_.armed()) look_at_unmet_.set(spi::saturating_add(loop_.now(), soon));
+    if (!look_at_unmet_.armed()) look_at_unmet_.set(base::saturating_add(loop_.now(), soon));
     return true;
   }
   const int descriptor = connection.get();
@@ -101,7 +101,7 @@ void Neighbours::look(spi::ClaimId id) {
   const auto found = waits_.find(id);
   if (found == waits_.end()) return;
   // Forgotten: the answer to its question says whom it waits for now.
-  LockName name = std::move(found->second.name);
+  const LockName name = std::move(found->second.name);
   const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
   waits_.erase(found);
   for (const ClientNumber client : ahead) part(client, id);

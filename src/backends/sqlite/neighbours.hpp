@@ -16,7 +16,7 @@ namespace holdfast::sqlite {
 /// to its door, and whoever waits behind it is told to look. Under the client's monitor.
 class Neighbours {
  public:
-  using OnGone = spi::Callback<void(const LockName&, spi::ClaimId)>;
+  using OnGone = base::Callback<void(const LockName&, spi::ClaimId)>;
 
   /// All must outlive it. `on_gone`: a client ahead of the claim may have gone; must not call this object.
   Neighbours(spi::Loop& loop, const Doors& doors, const Lifelines& lifelines, OnGone on_gone);

@@ -5,7 +5,7 @@
 
 namespace holdfast::sqlite {
 
-std::int64_t Numbers::microseconds(spi::Instant instant) {
+std::int64_t Numbers::microseconds(base::Instant instant) {
   return std::chrono::duration_cast<std::chrono::microseconds>(instant.time_since_epoch()).count();
 }
 

@@ -33,7 +33,7 @@ class Numbers {
   /// Numbers fit into this many bits.
   static constexpr int bits = 56;
 
-  static std::int64_t microseconds(spi::Instant instant);
+  static std::int64_t microseconds(base::Instant instant);
   /// For a new database, and for the first opening after a boot.
   static Range starting_at(std::int64_t number, const Host& host);
 

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "spi/instant.hpp"
+#include "base/instant.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::sqlite {
@@ -14,7 +14,7 @@ namespace holdfast::sqlite {
 template <class Context>
 class Operation {
  public:
-  explicit Operation(spi::Instant deadline) : deadline_(deadline) {}
+  explicit Operation(base::Instant deadline) : deadline_(deadline) {}
   virtual ~Operation() = default;
 
   virtual void execute(Context& context) = 0;
@@ -22,17 +22,17 @@ class Operation {
   virtual void answer() = 0;
   virtual void fail(const spi::Failure& failure) = 0;
 
-  spi::Instant deadline() const { return deadline_; }
+  base::Instant deadline() const { return deadline_; }
 
  private:
-  const spi::Instant deadline_;
+  const base::Instant deadline_;
 };
 
 /// `step(context)` makes a value, of which `finish(value, done)` makes the answer.
 template <class Context, class T, class Step, class Finish>
 class OperationOf final : public Operation<Context> {
  public:
-  OperationOf(spi::Instant deadline, Step step, Finish finish, spi::Done<T> done)
+  OperationOf(base::Instant deadline, Step step, Finish finish, spi::Done<T> done)
       : Operation<Context>(deadline), step_(std::move(step)), finish_(std::move(finish)), done_(std::move(done)) {}
 
   void execute(Context& context) override { value_.emplace(step_(context)); }

@@ -9,8 +9,9 @@
 #include <string>
 #include <system_error>
 
+#include "backends/sqlite/checksum.hpp"
 #include "backends/sqlite/failures.hpp"
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 // One file, six tables:
 //   store      one row: the boot, and the range of numbers (numbers.hpp)
@@ -19,8 +20,8 @@
 //   pools      of lines of permits only: how many there are, how many are taken, and by how many holders
 //   registers  versioned values
 //   watchers   who wants to be told, once, that a register changed
-// Times are nanoseconds since boot. Locks and permits of one name are two lines (permits = 0, 1). Names may contain
-// NUL: they are bytes, compared as such.
+// Rows that decide over grants and values have a checksum (checksum.hpp). Times are nanoseconds since boot. Locks and
+// permits of one name are two lines (permits = 0, 1). Names may contain NUL: they are bytes, compared as such.
 //
 // A line may have thousands of holders that share it. These are also found by their ids and by their ends; but whoever
 // wants to be alone, or found the line empty, does not pay for the two indexes (crowd = 0). So of the holders that
@@ -29,8 +30,11 @@
 namespace holdfast::sqlite {
 namespace {
 
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 constexpr int application = 0x486f6c64;  // "Hold"
+
+/// A megabyte, which takes some milliseconds. A larger store is checked where it is read.
+constexpr std::int64_t most_checked_pages = 256;
 
 constexpr const char* tables = R"sql(
 CREATE TABLE store (
@@ -38,7 +42,8 @@ CREATE TABLE store (
   boot TEXT NOT NULL,
   base INTEGER NOT NULL,
   number_limit INTEGER NOT NULL,
-  mark INTEGER NOT NULL
+  mark INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
 );
 CREATE TABLE clients (
   client_number INTEGER PRIMARY KEY,
@@ -66,6 +71,7 @@ CREATE TABLE claims (
   reason TEXT NOT NULL,
   asked TEXT,
   asked_until INTEGER,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (name, permits, waiting, turn)
 ) WITHOUT ROWID;
 CREATE INDEX crowd_by_id ON claims (id) WHERE crowd = 1;
@@ -74,12 +80,14 @@ CREATE TABLE pools (
   name TEXT PRIMARY KEY,
   size INTEGER NOT NULL,
   used INTEGER NOT NULL,
-  holders INTEGER NOT NULL
+  holders INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE registers (
   name TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
-  value BLOB NOT NULL
+  value BLOB NOT NULL,
+  checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE watchers (
   name TEXT NOT NULL,
@@ -99,6 +107,30 @@ bool has_tables(Connection& connection) {
   return statement.rows().next();
 }
 
+struct StoreRow {
+  std::string boot;
+  Numbers::Range range;
+};
+
+std::int64_t checksum_of(const StoreRow& row) {
+  return Checksum().add(row.boot).add(row.range.base).add(row.range.limit).value();
+}
+
+StoreRow read_store(Connection& connection) {
+  Statement statement(connection, "SELECT boot, base, number_limit, checksum FROM store");
+  auto rows = statement.rows();
+  if (!rows.next()) fail_as_damaged("the row that numbers come from is missing");
+  constexpr std::int64_t last = (std::int64_t{1} << Numbers::bits) - 1;
+  StoreRow row{std::string(rows.text(0)), {.base = rows.integer(1, -last, last), .limit = rows.integer(2, 0, last)}};
+  if (rows.integer(3) != checksum_of(row)) fail_as_damaged("the checksum of the numbers is wrong");
+  return row;
+}
+
+void write_store(Connection& connection, const StoreRow& row) {
+  Statement(connection, "UPDATE store SET boot = ?1, base = ?2, number_limit = ?3, checksum = ?4")
+      .change_one(row.boot, row.range.base, row.range.limit, checksum_of(row));
+}
+
 std::int64_t time_of_day() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
@@ -108,8 +140,8 @@ void create(Connection& connection, const Host& host) {
   connection.execute(tables);
   connection.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
   connection.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
-  const Numbers::Range range = Numbers::starting_at(time_of_day(), host);
-  Statement(connection, "INSERT INTO store VALUES (1, ?1, ?2, ?3, 0)").run(host.boot_id, range.base, range.limit);
+  connection.execute("INSERT INTO store VALUES (1, '', 0, 0, 0, 0)");
+  write_store(connection, {host.boot_id, Numbers::starting_at(time_of_day(), host)});
 }
 
 void check_version(Connection& connection) {
@@ -130,15 +162,10 @@ void check_version(Connection& connection) {
 }
 
 bool begin_boot(Connection& connection, const Host& host) {
-  {
-    Statement statement(connection, "SELECT boot FROM store");
-    auto rows = statement.rows();
-    if (rows.next() && rows.text(0) == host.boot_id) return false;
-  }
+  const StoreRow before = read_store(connection);
+  if (before.boot == host.boot_id) return false;
   connection.execute("DELETE FROM claims; DELETE FROM pools; DELETE FROM clients; DELETE FROM watchers");
-  const Numbers::Range range = Numbers::starting_at(read_range(connection).limit, host);
-  Statement(connection, "UPDATE store SET boot = ?1, base = ?2, number_limit = ?3")
-      .run(host.boot_id, range.base, range.limit);
+  write_store(connection, {host.boot_id, Numbers::starting_at(before.range.limit, host)});
   return true;
 }
 
@@ -146,9 +173,7 @@ bool begin_boot(Connection& connection, const Host& host) {
 bool is_current(Connection& connection, const Host& host) {
   if (pragma(connection, "user_version") != schema_version) return false;
   if (pragma(connection, "application_id") != application) return false;
-  Statement statement(connection, "SELECT boot FROM store");
-  auto rows = statement.rows();
-  return rows.next() && rows.text(0) == host.boot_id;
+  return read_store(connection).boot == host.boot_id;
 }
 
 }  // namespace
@@ -181,7 +206,7 @@ void confirm_what_was_left(Connection& connection, const std::string& log) {
   }
   if (left == 0) return connection.set_durability(Connection::Durability::normal);
   // Opening and closing it is safe: SQLite has no locks on this one of its files.
-  const spi::FileDescriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::FileDescriptor file(::open(log.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || ::fdatasync(file.get()) != 0) {
     throw Refusal(meaning_of(errno), "cannot sync '" + log + "': " + std::generic_category().message(errno));
   }
@@ -199,23 +224,28 @@ void confirm(Connection& connection, std::int64_t mark) {
   connection.set_durability(Connection::Durability::normal);
   try {
     Statement(connection, "UPDATE store SET mark = 0 WHERE mark = ?1").run(mark);
-  } catch (const SqlFailure&) {
+  } catch (const SqlFailure&) {  // NOLINT(bugprone-empty-catch): it has its reason
     // It stays, and somebody syncs the log once more.
   }
 }
 
-Numbers::Range read_range(Connection& connection) {
-  Statement statement(connection, "SELECT base, number_limit FROM store");
-  auto rows = statement.rows();
-  if (!rows.next()) throw Refusal(Errc::store_failed, "this file has lost the row that its numbers come from");
-  return {.base = rows.integer(0), .limit = rows.integer(1)};
-}
+Numbers::Range read_range(Connection& connection) { return read_store(connection).range; }
 
 Numbers::Range extend_range(Connection& connection, const Host& host) {
-  Numbers::Range range = read_range(connection);
+  StoreRow row = read_store(connection);
+  Numbers::Range& range = row.range;
   range.limit = std::max(range.limit, range.base + Numbers::microseconds(host.now()) + Numbers::reservation);
-  Statement(connection, "UPDATE store SET number_limit = ?1").run(range.limit);
+  write_store(connection, row);
   return range;
+}
+
+bool check_structure(Connection& connection) {
+  if (pragma(connection, "page_count") > most_checked_pages) return false;
+  Statement statement(connection, "PRAGMA quick_check(1)");
+  auto rows = statement.rows();
+  if (!rows.next()) fail_as_damaged("SQLite cannot check it");
+  if (rows.text(0) != "ok") fail_as_damaged(std::string(rows.text(0)));
+  return true;
 }
 
 }  // namespace holdfast::sqlite

@@ -16,6 +16,10 @@ namespace holdfast::sqlite {
 /// Connection::Durability::normal. Throws SqlFailure, Refusal.
 void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Doors& doors);
 
+/// Lets SQLite look for damage. False if the database is so large that this would take too long. REQUIRES: outside of a
+/// transaction. Throws SqlFailure.
+bool check_structure(Connection& connection);
+
 /// The range of numbers that the database allows. REQUIRES: a prepared schema.
 Numbers::Range read_range(Connection& connection);
 /// Moves the limit ahead. REQUIRES: inside a transaction of Durability::full.

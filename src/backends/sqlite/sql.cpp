@@ -11,9 +11,11 @@ bool SqlFailure::busy() const {
   return primary == SQLITE_BUSY || primary == SQLITE_PROTOCOL;
 }
 
+void fail_as_damaged(const std::string& what) { throw SqlFailure(SQLITE_CORRUPT, 0, what); }
+
 Connection::Connection(const std::string& path, Durability durability, std::chrono::milliseconds busy_wait) {
   // No mutex of SQLite's own: whoever owns a connection uses it from one thread at a time.
-  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW;
   try {
     if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
       if (handle_ == nullptr) throw std::bad_alloc();
@@ -30,6 +32,8 @@ Connection::Connection(const std::string& path, Durability durability, std::chro
       return SQLITE_OK;
     };
     sqlite3_wal_hook(handle_, remember_pages, this);
+    // Damaged pages are better noticed when they are read than when they are used.
+    execute("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
     set_durability(durability);
   } catch (...) {
     sqlite3_close(handle_);
@@ -89,6 +93,10 @@ void Statement::check(int result) const {
   if (result != SQLITE_OK) connection_.fail();
 }
 
+void Statement::check_one_changed() const {
+  if (sqlite3_changes(connection_.handle()) != 1) fail_as_damaged("a row that was read is not found again");
+}
+
 Statement::Rows::~Rows() { sqlite3_reset(statement_.handle_); }
 
 bool Statement::Rows::next() {
@@ -100,6 +108,15 @@ bool Statement::Rows::next() {
 
 std::int64_t Statement::Rows::integer(int column) const { return sqlite3_column_int64(statement_.handle_, column); }
 
+std::int64_t Statement::Rows::integer(int column, std::int64_t smallest, std::int64_t largest) const {
+  const std::int64_t value = integer(column);
+  const bool is_integer = sqlite3_column_type(statement_.handle_, column) == SQLITE_INTEGER;
+  if (!is_integer || value < smallest || value > largest) {
+    fail_as_damaged(std::string("impossible value in column ") + sqlite3_column_name(statement_.handle_, column));
+  }
+  return value;
+}
+
 std::string_view Statement::Rows::text(int column) const {
   const void* bytes = sqlite3_column_blob(statement_.handle_, column);
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle_, column));
@@ -110,9 +127,9 @@ bool Statement::Rows::null(int column) const { return sqlite3_column_type(statem
 
 spi::ClaimId Statement::Rows::claim_id(int column) const {
   spi::ClaimId id;
-  if (const std::string_view bytes = text(column); bytes.size() == sizeof(id)) {
-    std::memcpy(&id, bytes.data(), sizeof(id));
-  }
+  const std::string_view bytes = text(column);
+  if (bytes.size() != sizeof(id)) fail_as_damaged("impossible id of a claim");
+  std::memcpy(&id, bytes.data(), sizeof(id));
   return id;
 }
 

@@ -30,6 +30,10 @@ class SqlFailure : public std::exception {
   std::string message_;
 };
 
+/// The database contradicts itself, or holds what nobody has written: throws the SqlFailure of a damaged one. SQLite
+/// notices only some of all damages.
+[[noreturn]] void fail_as_damaged(const std::string& what);
+
 /// One connection to a database. Not thread-safe.
 class Connection {
  public:
@@ -37,7 +41,7 @@ class Connection {
   /// was full. Neither damages the file.
   enum class Durability { normal, full };
 
-  /// Opens a file that exists. `busy_wait`: see set_busy_wait(). Throws SqlFailure.
+  /// Opens a file that exists, at a path without symbolic links. `busy_wait`: see set_busy_wait(). Throws SqlFailure.
   Connection(const std::string& path, Durability durability, std::chrono::milliseconds busy_wait);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -82,6 +86,8 @@ class Statement {
     /// Throws SqlFailure.
     bool next();
     std::int64_t integer(int column) const;
+    /// A number that must be there and in this range; else the database is damaged.
+    std::int64_t integer(int column, std::int64_t smallest, std::int64_t largest) const;
     std::string_view text(int column) const;  ///< good until next()
     bool null(int column) const;
     spi::ClaimId claim_id(int column) const;
@@ -93,6 +99,7 @@ class Statement {
   /// Texts must be good until the rows are gone.
   template <class... Values>
   Rows rows(const Values&... values) {
+    // NOLINTNEXTLINE(misc-const-correctness): it counts, unless there are no values
     int index = 0;
     (bind(++index, values), ...);
     return Rows(*this);
@@ -104,11 +111,19 @@ class Statement {
     rows(values...).next();
   }
 
+  /// For statements that change one row, which is known to be there.
+  template <class... Values>
+  void change_one(const Values&... values) {
+    run(values...);
+    check_one_changed();
+  }
+
  private:
   void bind(int index, std::int64_t value);
   void bind(int index, std::string_view value);
   void bind(int index, const spi::ClaimId& id);
   void check(int result) const;
+  void check_one_changed() const;
 
   Connection& connection_;
   sqlite3_stmt* handle_ = nullptr;

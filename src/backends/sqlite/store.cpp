@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 // Locks and permits differ only in how it is decided that there is room (has_room). An uncontended acquire looks at the
 // line once and inserts; an uncontended release deletes and looks who waits. Everything else is paid by those who find
@@ -11,7 +11,6 @@
 
 namespace holdfast::sqlite {
 
-using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::ClaimRequest;
 using spi::milliseconds;
@@ -33,7 +32,7 @@ void Store::start() {
 }
 
 Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) {
-  if (auto failure = spi::why_invalid(request)) return *std::move(failure);
+  if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   const Asking asking(*this, request.id);
   if (request.replaces && *request.replaces != request.id) {
     if (const auto old = find(request.name, *request.replaces)) withdraw(old->line, old->claim);
@@ -67,8 +66,8 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
               .units = line.permits ? request.mode.permits : 1,
               .lease = request.lease,
               .since = now_};
-  claim.expires = spi::end_of(request.lease, now_);
-  claim.opens = spi::end_of(request.lock_delay, claim.expires);
+  claim.expires = base::end_of(request.lease, now_);
+  claim.opens = base::end_of(request.lock_delay, claim.expires);
   if (enters) {
     claim.number = claim.turn;
     use_pool(line, claim, +1);
@@ -105,7 +104,7 @@ Result<Standing> Store::downgrade(const ClaimRef& ref) {
   auto found = find(ref.name, ref.id);
   if (!found) return Standing{};
   Claim& claim = found->claim;
-  if (claim.mode == ClaimMode::permits) return spi::cannot_downgrade_permits(ref.name);
+  if (claim.mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
   if (!claim.waiting && claim.mode == ClaimMode::exclusive) {
     claim.mode = ClaimMode::shared;
     claims_.make_shared(found->line, claim);

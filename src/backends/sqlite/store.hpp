@@ -48,6 +48,10 @@ class Store {
   /// A transaction has begun: what time is it?
   void start();
 
+  /// Looks for damage in all claims: one under a damaged name would not be found, and its lock be granted to somebody
+  /// else. REQUIRES: outside of a transaction.
+  void check() { claims_.check_all(); }
+
   // Claims: see spi::Claims. `self` is the client that asks.
 
   spi::Result<Standing> acquire(const spi::ClaimRequest& request, ClientNumber self);
@@ -136,7 +140,7 @@ class Store {
   ClaimTable claims_;
   ClientTable clients_;
   RegisterTable registers_;
-  spi::Instant now_ = {};
+  base::Instant now_ = {};
   std::optional<spi::ClaimId> asking_;
   std::vector<Notice> notices_;
   std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen

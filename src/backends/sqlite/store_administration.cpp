@@ -70,7 +70,7 @@ std::size_t Store::ask_to_release(std::string_view name, LockKind kind, const Re
   std::size_t asked = 0;
   for (const Claim& holder : claims_.holders(line, everybody)) {
     if (gone(holder)) continue;
-    claims_.ask(line, holder, {request.reason, spi::end_of(request.within, now_)});
+    claims_.ask(line, holder, {request.reason, base::end_of(request.within, now_)});
     tell(Message::Kind::check, line, holder);
     ++asked;
   }

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "backends/sqlite/store.hpp"
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 // How claims join lines, leave them and move up in them.
 
@@ -49,7 +49,8 @@ std::optional<Store::Found> Store::look_up(const LockName& name, const spi::Clai
 bool Store::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
   if (line.permits) {
     const auto pool = claims_.pool(line.name);
-    return !pool || pool->fits(units);
+    if (!pool) fail_as_damaged("permits without their pool");
+    return pool->fits(units);
   }
   const auto first = claims_.first(line);
   if (!first || first->waiting) return true;
@@ -70,7 +71,7 @@ std::optional<spi::Failure> Store::set_total(const spi::ClaimRequest& request, c
   if (pool && pool->size == request.mode.limit) return std::nullopt;
   if (pool && claims_.first(line)) {
     sweep(line);
-    if (claims_.first(line)) return spi::different_total(request, pool->size);
+    if (claims_.first(line)) return kit::different_total(request, pool->size);
   }
   claims_.set_pool(line.name, {.size = request.mode.limit});
   return std::nullopt;
@@ -106,7 +107,7 @@ Store::Left Store::bury(const LineKey& line, const Claim& claim) {
   if (!expired(claim)) {
     // From when its death is noticed, which is now.
     ended.expires = now_;
-    ended.opens = spi::saturating_add(now_, claim.opens - claim.expires);
+    ended.opens = base::saturating_add(now_, claim.opens - claim.expires);
   }
   if (claim.waiting || ended.opens <= now_) {
     remove(line, claim);
@@ -123,7 +124,10 @@ void Store::settle(const LineKey& line) {
 
 void Store::promote(const LineKey& line) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
+  std::int64_t turn = 0;
   while (auto next = claims_.first_waiting(line)) {
+    if (next->turn <= turn) fail_as_damaged("a line that has no end");
+    turn = next->turn;
     if (gone(*next)) {
       remove(line, *next);
       continue;
@@ -158,9 +162,9 @@ void Store::withdraw(const LineKey& line, const Claim& claim) {
 }
 
 void Store::arm(const LineKey& line, Claim& claim, milliseconds lease) {
-  const spi::Instant end = spi::end_of(lease, now_);
+  const base::Instant end = base::end_of(lease, now_);
   if (lease > milliseconds::zero() && end > claim.expires) {
-    claim.opens = spi::saturating_add(end, claim.opens - claim.expires);
+    claim.opens = base::saturating_add(end, claim.opens - claim.expires);
     claim.expires = end;
     claim.lease = lease;
     claims_.arm(line, claim);
@@ -171,11 +175,13 @@ void Store::arm(const LineKey& line, Claim& claim, milliseconds lease) {
 
 void Store::use_pool(const LineKey& line, const Claim& claim, int sign) {
   if (!line.permits) return;
-  if (auto pool = claims_.pool(line.name)) {
-    pool->used = sign > 0 ? pool->used + claim.units : pool->used - claim.units;
-    pool->holders = sign > 0 ? pool->holders + 1 : pool->holders - 1;
-    claims_.set_pool(line.name, *pool);
+  auto pool = claims_.pool(line.name);
+  if (!pool || (sign < 0 && (pool->used < claim.units || pool->holders == 0))) {
+    fail_as_damaged("permits without their pool");
   }
+  pool->used = sign > 0 ? pool->used + claim.units : pool->used - claim.units;
+  pool->holders = sign > 0 ? pool->holders + 1 : pool->holders - 1;
+  claims_.set_pool(line.name, *pool);
 }
 
 Standing Store::describe(const LineKey& line, const Claim& claim) {
@@ -196,12 +202,13 @@ Standing Store::describe(const LineKey& line, const Claim& claim) {
 void Store::describe_wait(const LineKey& line, const Claim& claim, Standing& standing) {
   std::optional<Claim> before = claims_.waiting_before(line, claim.turn);
   while (before && gone(*before)) {
+    const std::int64_t turn = before->turn;
     remove(line, *before);
-    before = claims_.waiting_before(line, claim.turn);
+    before = claims_.waiting_before(line, turn);
   }
   // All waiters look when a holder's lease ends, not only the first: it may have died as well. While the holder lives,
   // its lease ends later than their next renewal, so this costs nothing. The first one looks at every holder.
-  spi::Instant opens = spi::Instant::max();
+  base::Instant opens = base::Instant::max();
   const std::vector<Claim> holders = claims_.holders(line, before ? 1 : holders_at_once);
   for (const Claim& holder : holders) {
     opens = std::min(opens, holder.opens);

@@ -11,8 +11,8 @@
 namespace holdfast::sqlite {
 namespace {
 
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 
 /// So many operations share a transaction at most: others want to write, too.
 constexpr std::size_t batch = 128;
@@ -187,7 +187,7 @@ void Transactions::give_up() {
 void Transactions::wait_for_other_writers() {
   const int doublings = std::min(attempts_++, most_doublings);
   // Not all at the same time: the clock's last digits are as good as dice.
-  const auto jitter = spi::BootClock::now().time_since_epoch().count() % 64;
+  const auto jitter = base::BootClock::now().time_since_epoch().count() % 64;
   retry_at_ = loop_.now() + shortest_wait * (1 << doublings) * (64 + jitter) / 64;
   set_timer();
 }

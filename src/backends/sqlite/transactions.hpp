@@ -20,7 +20,7 @@ struct Step {
 
   Store& store;
   Database& database;
-  spi::Instant sent;  ///< before the transaction began
+  base::Instant sent;  ///< before the transaction began
 };
 
 /// The operations of one client on its database, in order; those that wait for each other share a transaction. Nothing
@@ -87,7 +87,7 @@ class Transactions {
   };
   std::deque<Entry> queue_;
   int attempts_ = 0;  ///< in a row that found another writer
-  spi::Instant retry_at_ = spi::Instant::max();
+  base::Instant retry_at_ = base::Instant::max();
   spi::Timer timer_;
   const std::shared_ptr<Transactions*> self_;  ///< null once this object has gone
 };

@@ -17,7 +17,7 @@ constexpr std::string_view usual_port = "2181";
 void parse_hosts(std::string_view text, Address& address) {
   while (true) {
     const std::size_t comma = text.find(',');
-    address.hosts.push_back(spi::Host::parse(text.substr(0, comma), "zookeeper", usual_port));
+    address.hosts.push_back(kit::Host::parse(text.substr(0, comma), "zookeeper", usual_port));
     if (address.hosts.size() > max_hosts) refuse("names more than " + std::to_string(max_hosts) + " hosts");
     if (comma == std::string_view::npos) return;
     text.remove_prefix(comma + 1);
@@ -29,14 +29,14 @@ void parse_credentials(std::string_view text, Address& address) {
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
     refuse("needs both a user and a password before the '@', or neither");
   }
-  address.user = spi::decode_path(text.substr(0, colon));
-  address.password = spi::decode_path(text.substr(colon + 1));
+  address.user = base::decode_path(text.substr(0, colon));
+  address.password = base::decode_path(text.substr(colon + 1));
   if (address.user.find(':') != std::string::npos) refuse("has a ':' in its user, which ZooKeeper's digests cannot");
 }
 
 /// As the servers would refuse it, but with a better message.
 void parse_chroot(std::string_view text, Address& address) {
-  const std::string path = spi::decode_path(text);
+  const std::string path = base::decode_path(text);
   if (path.empty() || path == "/") return;
   if (path.ends_with('/') || path.find("//") != std::string::npos || (path + "/").find("/./") != std::string::npos ||
       (path + "/").find("/../") != std::string::npos) {
@@ -65,7 +65,7 @@ void set_fair(const std::string& value, Address& address) {
 
 }  // namespace
 
-Address Address::parse(const spi::Url& url) {
+Address Address::parse(const base::Url& url) {
   Address address;
   std::string_view rest = url.rest;
   if (!rest.starts_with("//")) refuse("needs two slashes before the hosts; write for example zookeeper://localhost");
@@ -92,7 +92,7 @@ Address Address::parse(const spi::Url& url) {
 
 std::string Address::shown() const {
   std::string text = "zookeeper at ";
-  for (const spi::Host& host : hosts) text += (&host == hosts.data() ? "" : ",") + host.text();
+  for (const kit::Host& host : hosts) text += (&host == hosts.data() ? "" : ",") + host.text();
   return text;
 }
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "spi/host.hpp"
-#include "spi/url.hpp"
+#include "base/url.hpp"
+#include "kit/url/host.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -17,7 +17,7 @@ namespace holdfast::zookeeper {
 /// | prefix | the node below the chroot that has all of ours; `holdfast` unless given     |
 /// | fair   | `false`: waiters watch the first claim of the line, not the one just ahead  |
 struct Address {
-  std::vector<spi::Host> hosts = {};
+  std::vector<kit::Host> hosts = {};
   std::string user = {};
   std::string password = {};
   std::string chroot = {};  ///< empty, or begins with a slash and does not end with one
@@ -25,7 +25,7 @@ struct Address {
   bool fair = true;
 
   /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.
-  static Address parse(const spi::Url& url);
+  static Address parse(const base::Url& url);
 
   /// The node that has all of ours.
   std::string root() const { return chroot + "/" + prefix; }

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -19,19 +20,36 @@ using std::chrono::system_clock;
 
 namespace {
 
-system_clock::time_point instant_of(std::int64_t milliseconds) {
-  return system_clock::time_point(std::chrono::milliseconds(milliseconds));
+/// Cut off where a server would make the time overflow.
+system_clock::time_point instant_of(std::int64_t since_1970) {
+  using std::chrono::milliseconds;
+  constexpr std::int64_t most = std::chrono::duration_cast<milliseconds>(system_clock::duration::max()).count();
+  return system_clock::time_point(milliseconds(std::clamp(since_1970, -most, most)));
 }
 
-ClaimStatus status_from(const Entry& entry, const Reply& node, bool granted) {
+/// What is left of a lease whose session was heard at `heard`, in milliseconds since 1970, or later. By this host's
+/// clock, because the servers tell theirs to writers only; if that makes no sense, the clocks differ, and the lease may
+/// be whole.
+std::chrono::milliseconds left_of(std::chrono::milliseconds lease, std::int64_t heard) {
+  using std::chrono::milliseconds;
+  const std::int64_t now = std::chrono::duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  if (lease <= milliseconds::zero() || heard < 0 || heard > now) return lease;
+  const milliseconds elapsed(now - heard);
+  if (elapsed / 2 > lease) return lease;
+  return std::max(lease - elapsed, milliseconds::zero());
+}
+
+/// `beat`: the node that its session writes to, if there is one.
+ClaimStatus status_from(const Entry& entry, const Reply& node, const Reply& beat, bool granted) {
   Record record = Record::from(node.text);
+  const std::int64_t heard = std::max(node.stat.created_at, beat.ok() ? beat.stat.changed_at : 0);
   return {.client = std::move(record.client),
           .mode = entry.mode.kind,
           .permits = entry.mode.kind == ClaimMode::permits ? entry.mode.permits : 1,
           .number = granted ? node.stat.created : 0,
           .reason = std::move(record.reason),
           .since = instant_of(node.stat.created_at),
-          .lease_left = record.lease};
+          .lease_left = left_of(record.lease, heard)};
 }
 
 }  // namespace
@@ -47,13 +65,13 @@ void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, Which which) {
-  NameGate::Place place = names_.enter(which.name);
+  const NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
-  Flow<Result<std::optional<LockStatus>>> looking = status_of(session, std::move(which), Freshness::newest);
+  const Flow<Result<std::optional<LockStatus>>> looking = status_of(session, std::move(which), Freshness::newest);
   Result<std::optional<LockStatus>> status = co_await looking;
   call->answer(std::move(status));
 }
@@ -61,29 +79,33 @@ Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, W
 Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr session, Which which,
                                                                       Freshness freshness) {
   const std::string path = path_of(which);
-  Flow<SeenLine> seeing = see(session, path, which.permits, freshness);
-  SeenLine seen = co_await seeing;
+  const Flow<SeenLine> seeing = see(session, path, which.permits, freshness);
+  const SeenLine seen = co_await seeing;
   if (!seen.ok()) co_return explain(seen.reply, false);
   std::deque<Sent> asked;
   for (const Entry& entry : seen.line.entries()) asked.push_back(session->get(path + "/" + entry.node));
+  std::map<std::int64_t, Sent> beats;  // by session
+  std::optional<spi::Failure> failure;
+  for (const Sent& each : asked) {
+    const Reply& node = co_await each;
+    if (!node.ok() && node.outcome != Outcome::no_node) failure = explain(node, false);
+    const std::int64_t owner = node.stat.owner;
+    if (node.ok() && !beats.contains(owner)) beats.emplace(owner, session->exists(sessions_.node_of(owner)));
+  }
+  if (failure) co_return *std::move(failure);
   LockStatus status;
   status.name = which.name;
   status.kind = which.permits ? LockKind::semaphore : LockKind::lock;
   status.total = which.permits ? seen.line.total() : 0;
-  std::optional<spi::Failure> failure;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const Reply& node = co_await asked[i];
-    if (node.outcome == Outcome::no_node) continue;  // it has gone meanwhile
-    if (!node.ok()) {
-      failure = explain(node, false);
-      continue;
-    }
+    if (!node.ok()) continue;  // it has gone meanwhile
+    const Reply& beat = co_await beats.at(node.stat.owner);
     const bool granted = seen.line.is_granted(i);
     auto& claims = granted ? status.holders : status.waiters;
-    claims.push_back(status_from(seen.line.entries()[i], node, granted));
+    claims.push_back(status_from(seen.line.entries()[i], node, beat, granted));
     if (granted) status.number = std::max(status.number, node.stat.created);
   }
-  if (failure) co_return *std::move(failure);
   if (status.holders.empty() && status.waiters.empty()) co_return std::optional<LockStatus>();
   co_return std::optional<LockStatus>(std::move(status));
 }
@@ -94,16 +116,16 @@ void NodeAdministration::list(std::string_view prefix, Done<std::vector<LockStat
 
 Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std::string prefix) {
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
-  Sent syncing = session->sync(sessions_.nodes().root());
-  Sent listing_locks = session->children(sessions_.nodes().locks());
-  Sent listing_semaphores = session->children(sessions_.nodes().semaphores());
+  const Sent syncing = session->sync(sessions_.nodes().root());
+  const Sent listing_locks = session->children(sessions_.nodes().locks());
+  const Sent listing_semaphores = session->children(sessions_.nodes().semaphores());
   co_await syncing;
   std::vector<Which> found;
   for (const bool permits : {false, true}) {
-    Sent& listing = permits ? listing_semaphores : listing_locks;
+    const Sent& listing = permits ? listing_semaphores : listing_locks;
     const Reply& listed = co_await listing;
     if (call->over()) co_return;
     if (listed.outcome == Outcome::no_node) continue;
@@ -144,10 +166,10 @@ void NodeAdministration::now(Done<system_clock::time_point> done) {
 /// The leader writes down when a node was changed.
 Detached NodeAdministration::run_now(CallPtr<system_clock::time_point> call) {
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
-  Flow<Reply> beating = sessions_.beat(session);
+  const Flow<Reply> beating = sessions_.beat(session);
   const Reply beaten = co_await beating;
   if (beaten.outcome == Outcome::no_node) {
     call->answer(no_chroot(sessions_.address()));
@@ -166,15 +188,15 @@ void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to) {
-  NameGate::Place place = names_.enter(which.name);
+  const NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   const std::string path = path_of(which);
-  Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
-  SeenLine seen = co_await seeing;
+  const Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
+  const SeenLine seen = co_await seeing;
   if (call->over()) co_return;
   if (!seen.ok()) {
     call->answer(explain(seen.reply, false));
@@ -184,12 +206,12 @@ Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, s
   for (std::size_t i = 0; i < seen.line.entries().size() && !call->over(); ++i) {
     if (!seen.line.is_granted(i)) continue;
     const Entry& entry = seen.line.entries()[i];
-    Sent asking = session->exists(path + "/" + entry.node);
+    const Sent asking = session->exists(path + "/" + entry.node);
     const Reply& node = co_await asking;
     if (call->over()) co_return;
     if (node.outcome == Outcome::no_node || (node.ok() && node.stat.created > up_to)) continue;
     call->is_in_doubt();
-    Sent removing = session->remove(path + "/" + entry.node);
+    const Sent removing = session->remove(path + "/" + entry.node);
     const Reply& removed = co_await removing;
     if (!removed.ok() && removed.outcome != Outcome::no_node) {
       call->answer(explain(removed, true));
@@ -210,15 +232,15 @@ void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, con
 }
 
 Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request) {
-  NameGate::Place place = names_.enter(which.name);
+  const NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   const std::string path = path_of(which);
-  Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
-  SeenLine seen = co_await seeing;
+  const Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
+  const SeenLine seen = co_await seeing;
   if (call->over()) co_return;
   if (!seen.ok()) {
     call->answer(explain(seen.reply, false));
@@ -230,7 +252,7 @@ Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, Rel
     if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries()[i].node, request));
   }
   std::size_t asked = 0;
-  for (Flow<bool>& each : asking) {
+  for (const Flow<bool>& each : asking) {
     const bool told = co_await each;
     if (told) ++asked;
   }
@@ -240,7 +262,7 @@ Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, Rel
 /// Whether the holder with this node was told.
 Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, ReleaseRequest request) {
   for (int attempt = 0; attempt < 4; ++attempt) {
-    Sent reading = session->get(path);
+    const Sent reading = session->get(path);
     const Reply& node = co_await reading;
     if (!node.ok()) co_return false;
     std::string data(revoke_message);
@@ -249,7 +271,7 @@ Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, Release
       record.asked = request;
       data = record.text();
     }
-    Sent writing = session->set(path, data, node.stat.version);
+    const Sent writing = session->set(path, data, node.stat.version);
     const Reply& written = co_await writing;
     if (written.outcome != Outcome::other_version) co_return written.ok();
   }
@@ -257,24 +279,24 @@ Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, Release
 }
 
 void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
-  if (auto failure = spi::why_invalid_total(name, total)) {
-    return spi::answer_soon(calls_.loop(), std::move(done), *std::move(failure));
+  if (auto failure = kit::why_invalid_total(name, total)) {
+    return kit::answer_soon(calls_.loop(), std::move(done), *std::move(failure));
   }
   run_resize(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), true}, total);
 }
 
 Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::uint32_t total) {
-  NameGate::Place place = names_.enter(which.name);
+  const NameGate::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   const std::string path = path_of(which);
   SemaphoreData data = {.total = total};
   SeenLine seen;
   while (!call->over()) {
-    Flow<SeenLine> seeing = see(session, path, true, Freshness::newest);
+    const Flow<SeenLine> seeing = see(session, path, true, Freshness::newest);
     seen = co_await seeing;
     if (call->over()) co_return;
     if (!seen.ok()) {
@@ -293,7 +315,7 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
     }
     data.before = seen.stat.children_ever;
     call->is_in_doubt();
-    Sent writing = session->set(path, data.text());
+    const Sent writing = session->set(path, data.text());
     const Reply& written = co_await writing;
     if (!written.ok()) {
       call->answer(explain(written, true));
@@ -308,7 +330,7 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
       removing.push_back(session->remove(path + "/" + entry.node));
     }
   }
-  for (Sent& each : removing) co_await each;
+  for (const Sent& each : removing) co_await each;
   call->answer(true);
 }
 

@@ -30,7 +30,9 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
         sessions_(context.loop, address_, nodes_, *this),
         claims_(context, sessions_, calls_, names_),
         registers_(context.loop, sessions_, calls_),
-        administration_(sessions_, calls_, names_) {}
+        administration_(sessions_, calls_, names_) {
+    calls_.ask_why([this] { return sessions_.hindrance(); });
+  }
   ~ZookeeperBackend() override { leave(); }
 
   spi::Claims& claims() override { return claims_; }
@@ -42,6 +44,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
             .lease_scope = StoreTraits::LeaseScope::session,
             .has_clock = true,
             .fifo = true,
+            .min_ttl = std::chrono::seconds(4),
             .fixed_leases = false,
             .lock_delay = false,
             .durable_tokens = true,
@@ -50,7 +53,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
             .max_value_bytes = NodeRegisters::max_value_bytes};
   }
 
-  spi::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
+  base::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
 
   void close(Done<> done) override {
     leave();
@@ -90,7 +93,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
 
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 1> schemes = {"zookeeper"};
-  static constexpr auto open = [](const spi::Url& url, const spi::BackendContext& context) {
+  static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
     return std::unique_ptr<spi::Backend>(std::make_unique<ZookeeperBackend>(Address::parse(url), context));
   };
   static constexpr spi::BackendFactory factory = {.name = "zookeeper", .schemes = schemes, .open = open};

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
-#include "spi/answer_soon.hpp"
-#include "spi/instant.hpp"
+#include "base/instant.hpp"
+#include "kit/answer_soon.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -26,6 +27,9 @@ class Calls {
 
   spi::Loop& loop() const { return loop_; }
   const std::string& store() const { return store_; }
+  /// What says why a call that was never sent could not be: nobody else knows how far the connection has come.
+  void ask_why(std::function<spi::Failure()> hindrance) { hindrance_ = std::move(hindrance); }
+  spi::Failure why_not_sent() const { return hindrance_(); }
   void add(OpenCall& call) { open_.insert(&call); }
   void erase(OpenCall& call) { open_.erase(&call); }
   void fail_all(const spi::Failure& failure) {
@@ -35,6 +39,7 @@ class Calls {
  private:
   spi::Loop& loop_;
   const std::string store_;
+  std::function<spi::Failure()> hindrance_;
   std::unordered_set<OpenCall*> open_;
 };
 
@@ -43,7 +48,7 @@ class Calls {
 template <class T>
 class Call final : public OpenCall {
  public:
-  Call(Calls& calls, spi::Duration patience, spi::Done<T> done)
+  Call(Calls& calls, base::Duration patience, spi::Done<T> done)
       : calls_(calls), done_(std::move(done)), timer_(calls.loop(), [this] { run_out(); }) {
     timer_.set(calls.loop().now() + patience);
     calls_.add(*this);
@@ -61,14 +66,14 @@ class Call final : public OpenCall {
     if (!done_) return;
     timer_.cancel();
     calls_.erase(*this);
-    spi::answer_soon(calls_.loop(), std::exchange(done_, {}), std::move(result));
+    kit::answer_soon(calls_.loop(), std::exchange(done_, {}), std::move(result));
   }
   void fail(spi::Failure failure) override { answer(std::move(failure)); }
 
  private:
   void run_out() {
     answer(doubtful_ ? spi::Failure{Errc::in_doubt, calls_.store() + " did not answer in time"}
-                     : spi::Failure{Errc::unreachable, calls_.store() + " cannot be reached in time"});
+                     : calls_.why_not_sent());
   }
 
   Calls& calls_;
@@ -81,7 +86,7 @@ template <class T>
 using CallPtr = std::shared_ptr<Call<T>>;
 
 template <class T>
-CallPtr<T> make_call(Calls& calls, spi::Duration patience, spi::Done<T> done) {
+CallPtr<T> make_call(Calls& calls, base::Duration patience, spi::Done<T> done) {
   return std::make_shared<Call<T>>(calls, patience, std::move(done));
 }
 

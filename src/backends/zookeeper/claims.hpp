@@ -92,9 +92,9 @@ class NodeClaims final : public spi::Claims {
   // claims_join.cpp
   Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place);
   Flow<std::optional<Standing>> look_before(AcquireCall call, SessionPtr session, Wish wish, bool replaces);
-  Flow<Joined> make_node(SessionPtr session, std::string line, Wish wish, std::optional<KnownClaim> replaced) const;
-  Sent create_node(Session& session, const std::string& line, const Wish& wish,
-                   const std::optional<KnownClaim>& replaced) const;
+  static Flow<Joined> make_node(SessionPtr session, std::string line, Wish wish, std::optional<KnownClaim> replaced);
+  static Sent create_node(Session& session, const std::string& line, const Wish& wish,
+                          const std::optional<KnownClaim>& replaced);
   Flow<Standing> settle(SessionPtr session, Wish wish, SeenLine seen);
   static spi::Failure different_total(const Wish& wish, const Line& line);
   bool can_be_followed(const std::string& line) const;
@@ -109,7 +109,7 @@ class NodeClaims final : public spi::Claims {
 
   // claims_stand.cpp
   Flow<Standing> stand(ClaimKey key, SeenLine seen);
-  spi::ClaimAnswer answer_for(const KnownClaim& claim) const;
+  static spi::ClaimAnswer answer_for(const KnownClaim& claim);
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const {
     return zookeeper::explain(reply, sessions_.address(), doubtful);
@@ -129,7 +129,7 @@ class NodeClaims final : public spi::Claims {
   KnownClaims known_;
   NameGate claims_;  ///< who need not stay in names_ any more stays here until it is answered
   struct Held {
-    spi::Instant since;
+    base::Instant since;
     ClaimKey key;
   };
   std::deque<Held> held_;  ///< lately granted, the oldest first

@@ -5,7 +5,7 @@
 
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/ready.hpp"
-#include "spi/rules.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -20,17 +20,17 @@ void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
-  NameGate::Place place = names_.enter(key.name.text());
+  const NameGate::Place place = names_.enter(key.name.text());
   co_await place;
-  NameGate::Place own = claims_.enter(key.gate());
+  const NameGate::Place own = claims_.enter(key.gate());
   co_await own;
   if (call->over()) co_return;
   const KnownClaim* const known = known_.find(key);
   const SessionPtr session = known != nullptr && !known->session->has_ended() ? known->session : sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
-  Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
+  const Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
   Result<std::optional<FoundClaim>> looked = co_await finding;
   if (call->over()) co_return;
   if (!looked.ok() || !looked.value()) {
@@ -40,7 +40,7 @@ Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
   }
   FoundClaim& found = *looked.value();
   if (found.claim.mode.kind == ClaimMode::permits) {
-    call->answer(spi::cannot_downgrade_permits(key.name));
+    call->answer(kit::cannot_downgrade_permits(key.name));
     co_return;
   }
   if (!found.claim.waiting && found.claim.mode.kind == ClaimMode::exclusive) {
@@ -50,7 +50,7 @@ Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
     std::vector<Part> parts(2);
     parts[0] = {.kind = Part::Kind::create, .path = mark};
     parts[1] = {.kind = Part::Kind::set, .path = found.claim.path(), .data = found.own.text};
-    Sent marking = session->together(parts);
+    const Sent marking = session->together(parts);
     const Reply& marked = co_await marking;
     if (marked.outcome == Outcome::no_node) {
       known_.forget(key);

@@ -16,13 +16,13 @@ Flow<Result<std::optional<NodeClaims::FoundClaim>>> NodeClaims::find(SessionPtr 
   const std::string guid = guid_of(key.id);
   for (const bool permits : {false, true}) {
     const std::string path = nodes_.line_of(key.name.text(), permits);
-    Flow<SeenLine> seeing = see(session, path, permits, Freshness::newest);
-    SeenLine seen = co_await seeing;
+    const Flow<SeenLine> seeing = see(session, path, permits, Freshness::newest);
+    const SeenLine seen = co_await seeing;
     if (!seen.ok()) co_return explain(seen.reply, false);
     const Entry* const entry = seen.line.find(guid);
     if (entry == nullptr) continue;
-    Sent asking = session->get(path + "/" + entry->node);
-    Reply& own = co_await asking;
+    const Sent asking = session->get(path + "/" + entry->node);
+    const Reply& own = co_await asking;
     if (own.outcome == Outcome::no_node) continue;
     if (!own.ok()) co_return explain(own, false);
     const std::size_t place = seen.line.place_of(*entry);
@@ -47,7 +47,7 @@ Flow<Result<std::optional<NodeClaims::FoundClaim>>> NodeClaims::find(SessionPtr 
 ClaimAnswer NodeClaims::answer_for(FoundClaim& found) const {
   ClaimAnswer answer = answer_for(found.claim);
   if (found.claim.waiting) answer.place = found.place;
-  if (!found.is_ours) answer.armed_at = spi::Instant::min();
+  if (!found.is_ours) answer.armed_at = base::Instant::min();
   note_data(found.claim, found.own, answer);
   return answer;
 }
@@ -55,7 +55,7 @@ ClaimAnswer NodeClaims::answer_for(FoundClaim& found) const {
 /// It was asked for before: whatever became of that is found under its id. Empty if there is nothing.
 Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall call, SessionPtr session, Wish wish) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
-  Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
+  const Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
   SeenLine seen = co_await seeing;
   if (!seen.ok()) co_return Standing(explain(seen.reply, false));
   const Entry* const entry = seen.line.find(guid_of(wish.key.id));
@@ -64,8 +64,8 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall cal
     co_return std::nullopt;
   }
   const std::string own = path + "/" + entry->node;
-  Sent asked = session->get(own, Session::Watching::no);
-  Reply& stat = co_await asked;
+  const Sent asked = session->get(own, Session::Watching::no);
+  const Reply& stat = co_await asked;
   if (stat.outcome == Outcome::no_node) {
     known_.forget(wish.key);
     co_return std::nullopt;
@@ -73,7 +73,7 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall cal
   if (!stat.ok()) co_return Standing(explain(stat, false));
   const SessionPtr owner = sessions_.with_id(stat.stat.owner);
   if (!owner) {  // of a session that has ended for us: never to be believed in, and in the way
-    Sent removing = session->remove(own);
+    const Sent removing = session->remove(own);
     const Reply& removed = co_await removing;
     known_.forget(wish.key);
     if (removed.ok() || removed.outcome == Outcome::no_node) co_return std::nullopt;
@@ -88,16 +88,16 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall cal
   if (wish.replaces && *wish.replaces != wish.key.id) {
     // What it replaces goes whether or not it is there itself already; where it stands depends on that.
     call->is_in_doubt();
-    Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
+    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
     Result<bool> left = co_await leaving;
     if (!left.ok()) co_return Standing(left.failure());
-    Flow<SeenLine> seeing_again = see(session, path, wish.permits(), Freshness::newest);
+    const Flow<SeenLine> seeing_again = see(session, path, wish.permits(), Freshness::newest);
     seen = co_await seeing_again;
   }
-  Flow<Reply> beating = sessions_.beat(owner);  // repeating it re-arms the lease
+  const Flow<Reply> beating = sessions_.beat(owner);  // repeating it re-arms the lease
   const Reply beaten = co_await beating;
   if (!beaten.ok()) co_return Standing(explain(beaten, false));
-  Flow<Standing> finding = stand(wish.key, std::move(seen));
+  const Flow<Standing> finding = stand(wish.key, std::move(seen));
   Standing standing = co_await finding;
   KnownClaim* const claim = known_.find(wish.key);
   if (claim != nullptr && standing.ok()) note_data(*claim, stat, standing.value());

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Who holds for longer wants to know at once when somebody touches its node; others hear of it when they renew.
-constexpr spi::Duration long_held = 50ms;
+constexpr base::Duration long_held = 50ms;
 
 }  // namespace
 
@@ -32,14 +32,14 @@ void NodeClaims::listen_later(const ClaimKey& key) {
 Detached NodeClaims::run_listen(ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
   known_.listen(*claim->session, claim->path(), key);
-  Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
+  const Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
   const Reply& own = co_await asking;
   const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
   if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.id);
 }
 
 void NodeClaims::listen_to_long_held() {
-  const spi::Instant now = loop_.now();
+  const base::Instant now = loop_.now();
   while (!held_.empty() && held_.front().since + long_held <= now) {
     const ClaimKey key = std::move(held_.front().key);
     held_.pop_front();
@@ -68,14 +68,14 @@ void NodeClaims::node_changed(Session& session, const std::string& path) {
 Detached NodeClaims::run_look(ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
   const bool permits = claim->mode.kind == ClaimMode::permits;
-  Flow<SeenLine> seeing = see(claim->session, claim->line, permits, Freshness::at_least_ours);
+  const Flow<SeenLine> seeing = see(claim->session, claim->line, permits, Freshness::at_least_ours);
   SeenLine seen = co_await seeing;
-  Flow<Standing> standing = stand(key, std::move(seen));
+  const Flow<Standing> standing = stand(key, std::move(seen));
   Standing where = co_await standing;
   if (!*alive_ || !where.ok()) co_return;  // the core's own renewals will do
   ClaimAnswer& answer = where.value();
   if (answer.standing == ClaimAnswer::Standing::granted) {
-    answer.armed_at = spi::Instant::min();
+    answer.armed_at = base::Instant::min();
     events_.granted(key.name, key.id, answer);
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.check_after > 0ms) {
     events_.check(key.name, key.id);

@@ -9,8 +9,8 @@
 #include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -58,9 +58,9 @@ std::optional<std::string> node_if_alone(const std::string& line, const std::str
 }  // namespace
 
 void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
-  if (auto failure = spi::why_invalid(request)) return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_invalid(request)) return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   if (auto failure = why_unsupported(request, sessions_.address())) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)), {.key = {request.id, request.name},
                                                                                  .mode = request.mode,
@@ -75,10 +75,10 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
   const SessionPtr session = sessions_.for_lease(wish.lease);
   NameGate::Place place = names_.enter(wish.key.name.text());
   co_await place;
-  NameGate::Place own = claims_.enter(wish.key.gate());
+  const NameGate::Place own = claims_.enter(wish.key.gate());
   co_await own;
   if (call->over()) co_return;
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   if (session->timeout() < wish.lease) {
@@ -86,7 +86,7 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
     co_return;
   }
   if (known_.find(wish.key) != nullptr || known_.is_doubtful(wish.key)) {
-    Flow<std::optional<Standing>> finding = find_again(call, session, wish);
+    const Flow<std::optional<Standing>> finding = find_again(call, session, wish);
     std::optional<Standing> found = co_await finding;
     if (call->over()) co_return;
     if (found) {
@@ -94,7 +94,7 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
       co_return;
     }
   }
-  Flow<Standing> joining = join(call, session, wish, place);
+  const Flow<Standing> joining = join(call, session, wish, place);
   Standing standing = co_await joining;
   call->answer(std::move(standing));
 }
@@ -107,7 +107,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     if (const KnownClaim* const known = known_.find(old)) {
       replaced = *known;
     } else if (!known_.is_leaving(old, *session)) {
-      Flow<Result<std::optional<FoundClaim>>> finding = find(session, old);
+      const Flow<Result<std::optional<FoundClaim>>> finding = find(session, old);
       Result<std::optional<FoundClaim>> found = co_await finding;
       if (call->over()) co_return ClaimAnswer{};
       if (!found.ok()) co_return found.failure();
@@ -117,7 +117,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   // Where there may be a reason not to join. (A claim of ours in the line shows that its total is the same.)
   const bool may_differ = wish.permits() && !known_.has_permits_in(path, wish.mode.limit);
   if (wish.when_busy == spi::WhenBusy::refuse || may_differ) {
-    Flow<std::optional<Standing>> looking = look_before(call, session, wish, replaced.has_value());
+    const Flow<std::optional<Standing>> looking = look_before(call, session, wish, replaced.has_value());
     std::optional<Standing> refused = co_await looking;
     if (call->over()) co_return ClaimAnswer{};
     if (refused) co_return *std::move(refused);
@@ -125,7 +125,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
     call->is_in_doubt();
     known_.doubt(wish.key);
-    Flow<Joined> making_node = make_node(session, path, wish, replaced);
+    const Flow<Joined> making_node = make_node(session, path, wish, replaced);
     // If it replaces or refuses, there may be more to do.
     if (!replaced && wish.when_busy == spi::WhenBusy::wait && can_be_followed(path)) place.leave();
     Joined joined = co_await making_node;
@@ -133,12 +133,12 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
-        Flow<Result<std::optional<FoundClaim>>> finding = find(session, {*wish.replaces, wish.key.name});
+        const Flow<Result<std::optional<FoundClaim>>> finding = find(session, {*wish.replaces, wish.key.name});
         Result<std::optional<FoundClaim>> found = co_await finding;
         if (!found.ok()) co_return found.failure();
         replaced = found.value() ? std::optional(std::move(found.value()->claim)) : std::nullopt;
       }
-      Flow<Reply> making = sessions_.make_path(session, path, Session::Lasting::container);
+      const Flow<Reply> making = sessions_.make_path(session, path, Session::Lasting::container);
       const Reply made = co_await making;
       if (made.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
       if (!made.ok()) co_return explain(made, false);
@@ -155,7 +155,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
                            .number = replaced ? created.stat.data_changed : created.stat.created,
                            .mode = wish.mode,
                            .waiting = true});
-    Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
+    const Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
     Standing standing = co_await settling;
     co_return standing;
   }
@@ -166,7 +166,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
 Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall call, SessionPtr session, Wish wish,
                                                                   bool replaces) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
-  Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
+  const Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
   SeenLine seen = co_await seeing;
   if (call->over()) co_return std::nullopt;
   if (!seen.ok()) co_return Standing(explain(seen.reply, false));
@@ -176,7 +176,7 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall ca
   if (!other_total && !busy) co_return std::nullopt;
   if (replaces) {
     call->is_in_doubt();
-    Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
+    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
     Result<bool> left = co_await leaving;
     if (!left.ok()) co_return Standing(left.failure());
   }
@@ -186,12 +186,12 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall ca
 
 /// Makes the claim's node and reads its line, which it need not do if the node's name shows that nobody else is there.
 Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string line, Wish wish,
-                                               std::optional<KnownClaim> replaced) const {
+                                               std::optional<KnownClaim> replaced) {
   const auto if_alone = node_if_alone(line, new_node_of(wish.key.id, wish.mode), replaced);
   Joined joined;
-  Sent creating = create_node(*session, line, wish, replaced);
+  const Sent creating = create_node(*session, line, wish, replaced);
   if (!if_alone) {
-    Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+    const Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
     joined.created = std::move(co_await creating);
     joined.seen = co_await seeing;
     co_return joined;
@@ -202,14 +202,14 @@ Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string l
     joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
     co_return joined;
   }
-  Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+  const Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
   joined.seen = co_await seeing;
   co_return joined;
 }
 
 /// Makes the claim's node, and removes that of the claim it replaces in the same step.
 Sent NodeClaims::create_node(Session& session, const std::string& line, const Wish& wish,
-                             const std::optional<KnownClaim>& replaced) const {
+                             const std::optional<KnownClaim>& replaced) {
   const std::string path = line + "/" + new_node_of(wish.key.id, wish.mode);
   Record record = {.reason = wish.reason, .lease = session.timeout()};
   if (wish.client) record.client = *wish.client;
@@ -236,20 +236,20 @@ Flow<NodeClaims::Standing> NodeClaims::settle(SessionPtr session, Wish wish, See
   if (wish.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
     standing = different_total(wish, seen.line);
   } else {
-    Flow<Standing> finding = stand(wish.key, std::move(seen));
+    const Flow<Standing> finding = stand(wish.key, std::move(seen));
     standing = co_await finding;
     const bool waits = standing->ok() && standing->value().standing == ClaimAnswer::Standing::waiting;
     if (!waits || wish.when_busy == spi::WhenBusy::wait) co_return *std::move(standing);
     standing = ClaimAnswer{};  // somebody else was quicker
   }
-  Flow<Result<bool>> leaving = leave(session, wish.key);
+  const Flow<Result<bool>> leaving = leave(session, wish.key);
   Result<bool> left = co_await leaving;
   if (!left.ok()) co_return left.failure();
   co_return *std::move(standing);
 }
 
 Failure NodeClaims::different_total(const Wish& wish, const Line& line) {
-  return spi::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, line.total());
+  return kit::different_total({.name = wish.key.name, .id = wish.key.id, .mode = wish.mode}, line.total());
 }
 
 /// Whether requests on this line may be sent one after the other, without waiting for answers: all use one connection,

@@ -32,12 +32,12 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
   const bool alive = claim != nullptr && !claim->session->has_ended();
   const SessionPtr session = alive ? claim->session : sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   call->is_in_doubt();
   const bool one_step = known_.find(key) != nullptr;
-  Flow<Result<bool>> leaving = leave(session, key);
+  const Flow<Result<bool>> leaving = leave(session, key);
   // What comes later on the same connection is executed later.
   if (one_step && sessions_.is_only_one()) {
     own.leave();
@@ -53,7 +53,7 @@ Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
   if (const KnownClaim* const known = known_.find(key)) {
     claim = *known;
   } else {
-    Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
+    const Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
     Result<std::optional<FoundClaim>> found = co_await finding;
     if (!found.ok()) co_return found.failure();
     if (!found.value()) {
@@ -64,7 +64,7 @@ Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
   }
   known_.forget(key);
   known_.leaves(key, *session);
-  Sent removing = session->remove(claim->path());
+  const Sent removing = session->remove(claim->path());
   std::optional<Sent> unmarking;
   if (claim->was_downgraded()) {
     unmarking = session->remove(claim->line + "/" + mark_of_shared(key.id, claim->sequence()));

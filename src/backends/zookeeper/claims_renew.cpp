@@ -10,7 +10,7 @@
 
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/failures.hpp"
-#include "spi/answer_soon.hpp"
+#include "kit/answer_soon.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -41,7 +41,7 @@ std::set<std::string> names_of(const Claims& claims) {
 
 /// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago
 /// need not be asked again. But no older one, because the next renewal comes only after another third.
-bool needs_proof(const Session& session, spi::Instant now) {
+bool needs_proof(const Session& session, base::Instant now) {
   return session.proved_since() + session.timeout() * 2 / 5 < now;
 }
 
@@ -53,11 +53,11 @@ bool contains(const std::vector<SessionPtr>& sessions, const SessionPtr& session
 
 void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
   if (!*alive_) {
-    return spi::answer_soon(loop_, std::move(done), spi::Failure{Errc::closed, "the client is closed"});
+    return kit::answer_soon(loop_, std::move(done), spi::Failure{Errc::closed, "the client is closed"});
   }
   std::vector<Renewal> all;
   all.reserve(claims.size());
-  spi::Duration patience = spi::longest_patience;
+  base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) {
     all.push_back({{claim.id, claim.name}, claim.lease});
     patience = std::min(patience, spi::patience(claim.lease));
@@ -65,6 +65,7 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
   run_renew(make_call(calls_, patience, std::move(done)), std::move(all));
 }
 
+// NOLINTNEXTLINE(readability-function-size): one flow of requests and their answers, in the order they are sent
 Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   // Those before it are executed before. But what waits for another session must not keep this one's leases waiting.
   std::deque<NameGate::Place> places;
@@ -89,7 +90,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   for (const SessionPtr& session : to_prove) {
     if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(sessions_.beat(session));
   }
-  for (NameGate::Place& place : places) co_await place;
+  for (const NameGate::Place& place : places) co_await place;
 
   // Everything is asked at once.
   std::deque<Question> questions;
@@ -117,7 +118,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   if (!has_unknown) places.clear();  // else there is more to ask
 
   std::optional<spi::Failure> failure;
-  for (Flow<Reply>& beat : beats) {
+  for (const Flow<Reply>& beat : beats) {
     const Reply beaten = co_await beat;
     if (!beaten.ok() && beaten.outcome != Outcome::session_ended) failure = explain(beaten, true);
   }
@@ -129,7 +130,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     if (!question.session) {
       if (failure || call->over()) continue;
       const SessionPtr any = sessions_.any();
-      Flow<Result<std::optional<FoundClaim>>> finding = find(any, key);
+      const Flow<Result<std::optional<FoundClaim>>> finding = find(any, key);
       Result<std::optional<FoundClaim>> found = co_await finding;
       if (!found.ok()) {
         failure = found.failure();
@@ -146,7 +147,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     const Reply& own = co_await *question.own;
     SeenLine seen;
     if (question.seeing) {
-      Flow<SeenLine>& seeing = *question.seeing;
+      const Flow<SeenLine>& seeing = *question.seeing;
       seen = co_await seeing;
     }
     KnownClaim* const known = known_.find(key);
@@ -162,7 +163,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       continue;
     }
     if (question.seeing) {
-      Flow<Standing> standing = stand(key, std::move(seen));
+      const Flow<Standing> standing = stand(key, std::move(seen));
       Standing where = co_await standing;
       if (where.ok()) {
         answers[i] = std::move(where.value());

@@ -23,7 +23,7 @@ constexpr int attempts = 8;
 
 }  // namespace
 
-ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) const {
+ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) {
   ClaimAnswer answer;
   answer.standing = claim.waiting ? ClaimAnswer::Standing::waiting : ClaimAnswer::Standing::granted;
   answer.number = claim.number;
@@ -39,7 +39,7 @@ void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& ans
   if (!asked) return;
   // There is no clock that we share with whoever asked: the time counts from when we hear of it.
   if (std::exchange(claim.asked_in, own.stat.data_changed) != own.stat.data_changed) {
-    claim.asked_until = spi::end_of(asked->within, loop_.now());
+    claim.asked_until = base::end_of(asked->within, loop_.now());
   }
   const auto left = std::chrono::floor<milliseconds>(claim.asked_until - loop_.now());
   answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
@@ -63,8 +63,8 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
       co_return ClaimAnswer{};
     }
     const std::size_t place = seen.line.place_of(*entry);
-    const spi::Turn turn = seen.line.turn_of(place);
-    claim->waiting = turn.kind != spi::Turn::Kind::granted;
+    const kit::Turn turn = seen.line.turn_of(place);
+    claim->waiting = turn.kind != kit::Turn::Kind::granted;
     ClaimAnswer answer = answer_for(*claim);
     answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
     if (!claim->waiting) {
@@ -72,12 +72,13 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
       listen_later(key);
       co_return answer;
     }
-    if (turn.kind == spi::Turn::Kind::behind_all) {
+    if (turn.kind == kit::Turn::Kind::behind_all) {
       if (claim->ahead == claim->line) co_return answer;
       // Hear of every change, and look once more: it may have come before.
       claim->ahead = claim->line;
       known_.listen(*session, claim->line, key);
-      Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
+      const Flow<SeenLine> seeing =
+          see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
       seen = co_await seeing;
       continue;
     }
@@ -86,8 +87,8 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
     if (claim->ahead == ahead) co_return answer;
     known_.listen(*session, ahead, key);
     known_.listen(*session, claim->path(), key);
-    Sent watching = session->get(ahead, Session::Watching::yes);
-    Sent own = session->get(claim->path(), Session::Watching::yes);
+    const Sent watching = session->get(ahead, Session::Watching::yes);
+    const Sent own = session->get(claim->path(), Session::Watching::yes);
     const Reply& watched = co_await watching;
     const Reply& itself = co_await own;
     if (itself.outcome == Outcome::no_node) {
@@ -101,7 +102,7 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
     const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
     if (watched.ok()) claim->ahead = ahead;
     if (sure) co_return answer;
-    Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours);
+    const Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours);
     seen = co_await seeing;
   }
   KnownClaim* const claim = known_.find(key);

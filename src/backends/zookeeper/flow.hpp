@@ -13,7 +13,7 @@ namespace holdfast::zookeeper {
 /// A flow that starts is one that ends: every answer comes, at the latest when the session is closed. So nobody has to
 /// keep it: `Detached` looks after itself.
 struct Detached {
-  // NOLINTBEGIN(readability-identifier-naming): the names of the language
+  // NOLINTBEGIN(readability-identifier-naming, readability-convert-member-functions-to-static): the language's
   struct promise_type {
     Detached get_return_object() noexcept { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
@@ -21,7 +21,7 @@ struct Detached {
     void return_void() noexcept {}
     void unhandled_exception() noexcept { std::terminate(); }
   };
-  // NOLINTEND(readability-identifier-naming)
+  // NOLINTEND(readability-identifier-naming, readability-convert-member-functions-to-static)
 };
 
 /// The same as a part of another flow, which awaits its result. REQUIRES: it is awaited.
@@ -57,8 +57,10 @@ class [[nodiscard]] Flow {
   }
 
   bool await_ready() const noexcept { return handle_.done(); }
-  void await_suspend(std::coroutine_handle<> continuation) noexcept { handle_.promise().continuation = continuation; }
-  T await_resume() { return *std::move(handle_.promise().result); }
+  void await_suspend(std::coroutine_handle<> continuation) const noexcept {
+    handle_.promise().continuation = continuation;
+  }
+  T await_resume() const { return *std::move(handle_.promise().result); }
 
  private:
   explicit Flow(std::coroutine_handle<promise_type> handle) : handle_(handle) {}

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/zookeeper/nodes.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
@@ -36,14 +37,14 @@ struct KnownClaim {
   std::string ahead = {};  ///< while it waits: whose end it will hear of
   /// Somebody asked it to release: which change of its data said so, and when its time ends, by our clock.
   std::uint64_t asked_in = 0;
-  spi::Instant asked_until = {};
+  base::Instant asked_until = {};
 
   /// It was made as an exclusive one.
   bool was_downgraded() const {
     return mode.kind == ClaimMode::shared && node.find("-read-lock-") == std::string::npos;
   }
   std::string path() const { return line + "/" + node; }
-  std::int64_t sequence() const { return std::stoll(node.substr(node.size() - 10)); }
+  std::int64_t sequence() const { return sequence_of(node); }
 };
 
 /// The claims of this client that have nodes, those that may have, and which nodes matter to which of them.

@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "spi/instant.hpp"
+#include "base/instant.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -19,52 +19,52 @@ namespace holdfast::zookeeper {
 /// what that means for heartbeats that are late.
 class LeaseProof {
  public:
-  void reset(spi::Duration timeout) {
+  void reset(base::Duration timeout) {
     spacing_ = timeout / 3;
     step_ = timeout / 24;
     marks_.clear();
   }
 
   /// The session was made. `began` is before its request was sent.
-  void opened(spi::Instant began) {
+  void opened(base::Instant began) {
     proved_ = began;
     note(began, began);
   }
 
   /// It was found again on another connection: the leader was asked for that.
-  void resumed(spi::Instant began, spi::Instant now) { note(began, now); }
+  void resumed(base::Instant began, base::Instant now) { note(began, now); }
 
   /// A request that was sent then had a reply.
-  void answered(spi::Instant sent) {
+  void answered(base::Instant sent) {
     if (marks_.empty() || sent >= marks_.back().sent + step_) note(sent, sent + spacing_);
   }
 
   /// A write that was sent then was committed.
-  void committed(spi::Instant sent) {
+  void committed(base::Instant sent) {
     while (!marks_.empty() && marks_.front().counts_from <= sent) {
       if (marks_.front().sent > proved_) proved_ = marks_.front().sent;
       marks_.pop_front();
     }
   }
 
-  spi::Instant since() const { return proved_; }
+  base::Instant since() const { return proved_; }
 
  private:
   struct Mark {
-    spi::Instant sent;
-    spi::Instant counts_from;
+    base::Instant sent;
+    base::Instant counts_from;
   };
 
-  void note(spi::Instant sent, spi::Instant counts_from) {
+  void note(base::Instant sent, base::Instant counts_from) {
     // One that counts from later on than the next would only stand in the way.
     while (!marks_.empty() && marks_.back().counts_from >= counts_from) marks_.pop_back();
     marks_.push_back({sent, counts_from});
   }
 
-  spi::Duration spacing_ = {};
-  spi::Duration step_ = {};  ///< marks are no closer to each other, so that there are few
+  base::Duration spacing_ = {};
+  base::Duration step_ = {};  ///< marks are no closer to each other, so that there are few
   std::deque<Mark> marks_;
-  spi::Instant proved_ = spi::Instant::min();
+  base::Instant proved_ = base::Instant::min();
 };
 
 }  // namespace holdfast::zookeeper

@@ -56,7 +56,8 @@ class LineMemory {
     auto entry = Entry::from(node);
     if (!entry || entry->is_mark()) return;  // not counted: it does not fit any more
     Entries& entries = memory->changeable();
-    entries.insert(std::upper_bound(entries.begin(), entries.end(), *entry), *std::move(entry));
+    const auto place = std::upper_bound(entries.begin(), entries.end(), *entry);
+    entries.insert(place, *std::move(entry));
     ++memory->changes;
   }
 
@@ -64,13 +65,13 @@ class LineMemory {
   void removed(const std::string& path) {
     const auto [memory, node] = find(path);
     if (memory == nullptr) return;
-    const auto is_it = [&](const Entry& each) { return each.node == node; };
+    const auto is_it = [&name = node](const Entry& each) { return each.node == name; };
     const auto& entries = *memory->entries;
     const auto found = std::find_if(entries.begin(), entries.end(), is_it);
     if (found == entries.end()) return;
-    const auto place = found - entries.begin();
+    const auto gone = found - entries.begin();
     Entries& changed = memory->changeable();
-    changed.erase(changed.begin() + place);
+    changed.erase(changed.begin() + gone);
     ++memory->changes;
   }
 

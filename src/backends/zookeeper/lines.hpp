@@ -27,8 +27,8 @@ enum class Freshness : std::uint8_t {
 
 /// What the session remembers of a line, if that is still all.
 inline Flow<std::optional<SeenLine>> recall(SessionPtr session, std::string path, bool permits) {
-  Sent asking = permits ? session->get(path) : session->exists(path);
-  Reply& about = co_await asking;
+  const Sent asking = permits ? session->get(path) : session->exists(path);
+  const Reply& about = co_await asking;
   if (!about.ok()) co_return std::nullopt;
   auto claims = session->lines().recall(path, about.stat);
   if (!claims) co_return std::nullopt;
@@ -45,11 +45,11 @@ inline Flow<SeenLine> see(SessionPtr session, std::string path, bool permits, Fr
   std::optional<Sent> syncing;
   if (freshness == Freshness::newest) syncing = session->sync(path);
   if (watching == Session::Watching::no && session->lines().has(path)) {
-    Flow<std::optional<SeenLine>> recalling = recall(session, path, permits);
+    const Flow<std::optional<SeenLine>> recalling = recall(session, path, permits);
     std::optional<SeenLine> recalled = co_await recalling;
     if (recalled) co_return *std::move(recalled);
   }
-  Sent reading = session->children(path, watching);
+  const Sent reading = session->children(path, watching);
   // Later than its claims: those before one of them can only have become fewer, so nobody has its turn too early.
   std::optional<Sent> asking;
   if (permits) asking = session->get(path, watching);

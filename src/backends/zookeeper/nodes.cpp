@@ -7,26 +7,16 @@
 #include <limits>
 #include <map>
 
+#include "base/percent.hpp"
+
 namespace holdfast::zookeeper {
 namespace {
 
-constexpr std::string_view digits = "0123456789ABCDEF";
 constexpr std::size_t guid_bytes = 36;
-constexpr std::size_t sequence_bytes = 10;
 /// The servers count in 32 bits.
 constexpr std::int64_t last_sequence = std::numeric_limits<std::int32_t>::max();
 constexpr std::string_view ours = "_c_";
 constexpr std::string_view shared_mark = "-shared-";
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
-
-std::optional<unsigned> value_of(char digit) {
-  const std::size_t at = digits.find(digit);
-  if (at == std::string_view::npos) return std::nullopt;
-  return static_cast<unsigned>(at);
-}
 
 template <class T>
 bool parse(std::string_view text, T& number) {
@@ -59,36 +49,12 @@ std::optional<spi::Mode> permits_from(std::string_view text) {
 std::string Nodes::encode(std::string_view name) {
   if (name == ".") return "%2E";
   if (name == "..") return "%2E%2E";
-  std::string encoded;
-  encoded.reserve(name.size());
-  for (const char c : name) {
-    if (is_plain(c)) {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += '%';
-      encoded += digits[byte >> 4U];
-      encoded += digits[byte & 15U];
-    }
-  }
-  return encoded;
+  return base::percent_encoded(name, base::is_plain_in_names);
 }
 
 std::optional<std::string> Nodes::decode(std::string_view node) {
-  std::string name;
-  name.reserve(node.size());
-  for (std::size_t i = 0; i < node.size(); ++i) {
-    if (node[i] != '%') {
-      name += node[i];
-      continue;
-    }
-    const auto high = i + 1 < node.size() ? value_of(node[i + 1]) : std::nullopt;
-    const auto low = i + 2 < node.size() ? value_of(node[i + 2]) : std::nullopt;
-    if (!high || !low) return std::nullopt;
-    name += static_cast<char>(*high * 16 + *low);
-    i += 2;
-  }
-  if (name.empty()) return std::nullopt;
+  auto name = base::percent_decoded(node, base::HexDigits::upper);
+  if (name && name->empty()) return std::nullopt;
   return name;
 }
 
@@ -117,6 +83,12 @@ std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence) {
   return std::string(ours) + guid_of(id) + std::string(shared_mark) + padded(sequence);
 }
 
+std::int64_t sequence_of(std::string_view node) {
+  std::int64_t sequence = 0;
+  if (node.size() < sequence_bytes || !parse(node.substr(node.size() - sequence_bytes), sequence)) return -1;
+  return sequence;
+}
+
 std::optional<std::string> node_after(std::int64_t sequence, const std::string& new_node) {
   if (sequence < 0 || sequence + 1 >= last_sequence) return std::nullopt;
   return new_node + padded(sequence + 1);
@@ -131,10 +103,9 @@ std::string Entry::mark() const {
 }
 
 std::optional<Entry> Entry::from(const std::string& node) {
-  if (node.size() < sequence_bytes) return std::nullopt;
-  Entry entry = {.node = node};
+  Entry entry = {.node = node, .sequence = sequence_of(node)};
+  if (entry.sequence < 0) return std::nullopt;
   const std::string_view all = node;
-  if (!parse(all.substr(all.size() - sequence_bytes), entry.sequence)) return std::nullopt;
   if (all.starts_with(ours) && all.size() > ours.size() + guid_bytes + sequence_bytes) {
     const std::string_view kind =
         all.substr(ours.size() + guid_bytes, all.size() - ours.size() - guid_bytes - sequence_bytes);
@@ -220,10 +191,10 @@ std::size_t Line::first_ahead_of(std::size_t place) const {
 }
 
 bool Line::admits(const spi::Mode& mode) const {
-  std::vector<spi::LineEntry> line = rule_;
+  std::vector<kit::LineEntry> line = rule_;
   line.push_back({mode});
   const std::uint32_t then = total_ == 0 ? mode.limit : total_;
-  return spi::turn_of(line, line.size() - 1, then).kind == spi::Turn::Kind::granted;
+  return kit::turn_of(line, line.size() - 1, then).kind == kit::Turn::Kind::granted;
 }
 
 Line Line::without(std::string_view guid) const {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "holdfast/status.hpp"
+#include "kit/line_rule.hpp"
 #include "spi/claims.hpp"
-#include "spi/line.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -58,6 +58,10 @@ std::string guid_of(const spi::ClaimId& id);
 /// Whatever else ends with ten digits is somebody else's exclusive claim.
 std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode);
 std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence);
+/// So many digits, at the end of their names, count the nodes of a line.
+inline constexpr std::size_t sequence_bytes = 10;
+/// That number; -1 if the name does not end with one.
+std::int64_t sequence_of(std::string_view node);
 /// What the servers call a new node if none was made in its line since the one with that sequence. Empty where they
 /// cannot count any further: there, a number may be given twice.
 std::optional<std::string> node_after(std::int64_t sequence, const std::string& new_node);
@@ -111,8 +115,8 @@ class Line {
 
   const Entry* find(std::string_view guid) const;
   std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_->data()); }
-  spi::Turn turn_of(std::size_t place) const { return spi::turn_of(rule_, place, total_); }
-  bool is_granted(std::size_t place) const { return turn_of(place).kind == spi::Turn::Kind::granted; }
+  kit::Turn turn_of(std::size_t place) const { return kit::turn_of(rule_, place, total_); }
+  bool is_granted(std::size_t place) const { return turn_of(place).kind == kit::Turn::Kind::granted; }
   /// REQUIRES: the claim is behind_one. The oldest of those whose end it waits for; it cannot have its turn before.
   std::size_t first_ahead_of(std::size_t place) const;
   /// Whether a claim of this mode that came now would have its turn.
@@ -124,7 +128,7 @@ class Line {
   std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();
   std::optional<SemaphoreData> data_ = {};
   std::uint32_t total_ = 0;
-  std::vector<spi::LineEntry> rule_ = {};
+  std::vector<kit::LineEntry> rule_ = {};
 };
 
 }  // namespace holdfast::zookeeper

@@ -1,6 +1,8 @@
 #include "backends/zookeeper/record.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "backends/zookeeper/nodes.hpp"
 
@@ -48,6 +50,13 @@ std::int64_t number_in(std::string_view text) {
   return number;
 }
 
+/// Any client may write anything: cut off where the duration would not fit into nanoseconds any more.
+std::chrono::milliseconds duration_in(std::string_view text) {
+  using std::chrono::milliseconds;
+  constexpr auto most = std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds::max());
+  return std::clamp(milliseconds(number_in(text)), -most, most);
+}
+
 void take(Record& record, std::string_view key, std::string_view value) {
   if (key == "client") record.client.id = decoded(value);
   if (key == "host") record.client.host = decoded(value);
@@ -55,8 +64,8 @@ void take(Record& record, std::string_view key, std::string_view value) {
   if (key == "command") record.client.command = decoded(value);
   if (key == "label") record.client.label = decoded(value);
   if (key == "reason") record.reason = decoded(value);
-  if (key == "lease") record.lease = std::chrono::milliseconds(number_in(value));
-  if (key == "asked-within") record.asked.emplace().within = std::chrono::milliseconds(number_in(value));
+  if (key == "lease") record.lease = duration_in(value);
+  if (key == "asked-within") record.asked.emplace().within = duration_in(value);
   if (key == "asked-reason" && record.asked) record.asked->reason = decoded(value);
 }
 

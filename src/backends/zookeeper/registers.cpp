@@ -4,8 +4,8 @@
 
 #include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/ready.hpp"
-#include "spi/answer_soon.hpp"
-#include "spi/rules.hpp"
+#include "kit/answer_soon.hpp"
+#include "kit/rules.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -25,8 +25,8 @@ void NodeRegisters::read(const LockName& name, Done<Versioned> done) {
 }
 
 void NodeRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
-  if (auto failure = spi::why_too_large(value.size(), max_value_bytes)) {
-    return spi::answer_soon(loop_, std::move(done), *std::move(failure));
+  if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) {
+    return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
   run_write(make_call(calls_, spi::longest_patience, std::move(done)), sessions_.nodes().register_of(name.text()),
             expected, std::move(value));
@@ -39,10 +39,10 @@ void NodeRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 Detached NodeRegisters::run_read(CallPtr<Versioned> call, std::string path) {
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
-  Flow<Result<Versioned>> fetching = fetch(session, std::move(path));
+  const Flow<Result<Versioned>> fetching = fetch(session, std::move(path));
   Result<Versioned> fetched = co_await fetching;
   call->answer(std::move(fetched));
 }
@@ -50,36 +50,36 @@ Detached NodeRegisters::run_read(CallPtr<Versioned> call, std::string path) {
 Detached NodeRegisters::run_write(CallPtr<WriteAnswer> call, std::string path, std::uint64_t expected,
                                   std::string value) {
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   call->is_in_doubt();
-  Flow<Result<WriteAnswer>> putting = put(session, std::move(path), expected, std::move(value));
+  const Flow<Result<WriteAnswer>> putting = put(session, std::move(path), expected, std::move(value));
   Result<WriteAnswer> answer = co_await putting;
   call->answer(std::move(answer));
 }
 
 Detached NodeRegisters::run_add(CallPtr<std::int64_t> call, std::string path, std::int64_t amount) {
   const SessionPtr session = sessions_.any();
-  Flow<bool> preparing = is_ready(session, call);
+  const Flow<bool> preparing = is_ready(session, call);
   const bool ready = co_await preparing;
   if (!ready) co_return;
   while (!call->over()) {
-    Flow<Result<Versioned>> fetching = fetch(session, path);
+    const Flow<Result<Versioned>> fetching = fetch(session, path);
     Result<Versioned> now = co_await fetching;
     if (call->over()) co_return;
     if (!now.ok()) {
       call->answer(now.failure());
       co_return;
     }
-    Result<std::int64_t> sum = spi::sum_of(now.value(), amount);
+    Result<std::int64_t> sum = kit::sum_of(now.value(), amount);
     if (!sum.ok()) {
       call->answer(std::move(sum));
       co_return;
     }
     call->is_in_doubt();
     std::string value = std::to_string(sum.value());
-    Flow<Result<WriteAnswer>> putting = put(session, path, now.value().version, std::move(value));
+    const Flow<Result<WriteAnswer>> putting = put(session, path, now.value().version, std::move(value));
     Result<WriteAnswer> written = co_await putting;
     if (!written.ok()) {
       call->answer(written.failure());
@@ -91,8 +91,8 @@ Detached NodeRegisters::run_add(CallPtr<std::int64_t> call, std::string path, st
 
 /// As new as anybody's.
 Flow<Result<Versioned>> NodeRegisters::fetch(SessionPtr session, std::string path) {
-  Sent syncing = session->sync(path);
-  Sent getting = session->get(path);
+  const Sent syncing = session->sync(path);
+  const Sent getting = session->get(path);
   co_await syncing;
   Reply& reply = co_await getting;
   if (reply.outcome == Outcome::no_node) co_return Versioned{};
@@ -106,8 +106,8 @@ Flow<Result<Versioned>> NodeRegisters::fetch(SessionPtr session, std::string pat
 Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session, std::string path,
                                                              std::uint64_t expected, std::string value) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    Sent writing = expected == 0 ? session->create(path, value, Session::Lasting::persistent)
-                                 : session->set(path, value, static_cast<std::int32_t>(expected - 1));
+    const Sent writing = expected == 0 ? session->create(path, value, Session::Lasting::persistent)
+                                       : session->set(path, value, static_cast<std::int32_t>(expected - 1));
     const Reply& written = co_await writing;
     if (written.ok()) {
       WriteAnswer answer;
@@ -117,7 +117,8 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
       co_return answer;
     }
     if (written.outcome == Outcome::no_node && expected == 0) {
-      Flow<Reply> making = sessions_.make_path(session, sessions_.nodes().registers(), Session::Lasting::persistent);
+      const Flow<Reply> making =
+          sessions_.make_path(session, sessions_.nodes().registers(), Session::Lasting::persistent);
       const Reply made = co_await making;
       if (made.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
       if (!made.ok()) co_return explain(made, sessions_.address(), false);
@@ -128,7 +129,7 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
     if (!in_the_way) co_return explain(written, sessions_.address(), true);
     break;
   }
-  Flow<Result<Versioned>> fetching = fetch(session, path);
+  const Flow<Result<Versioned>> fetching = fetch(session, path);
   Result<Versioned> now = co_await fetching;
   if (!now.ok()) co_return now.failure();
   WriteAnswer answer;
@@ -139,7 +140,7 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
 // --- watching -------------------------------------------------------------------------------------------------------
 
 void NodeRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
-  if (closed_) return spi::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
+  if (closed_) return kit::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
   watches_.add(name, std::move(done));
   run_watch(name, seen);
 }
@@ -150,7 +151,7 @@ Detached NodeRegisters::run_watch(LockName name, std::uint64_t seen) {
   if (closed_ || !session->is_up()) co_return;
   const std::string path = sessions_.nodes().register_of(name.text());
   watched_.insert_or_assign(path, name);
-  Sent asking = session->exists(path, Session::Watching::yes);
+  const Sent asking = session->exists(path, Session::Watching::yes);
   const Reply& reply = co_await asking;
   const bool heard = reply.ok() || reply.outcome == Outcome::no_node;
   const std::uint64_t now = reply.ok() ? version_of(reply.stat) : 0;

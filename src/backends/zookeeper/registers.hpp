@@ -6,8 +6,8 @@
 #include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/sessions.hpp"
+#include "kit/register_watches.hpp"
 #include "spi/loop.hpp"
-#include "spi/register_watches.hpp"
 #include "spi/registers.hpp"
 
 namespace holdfast::zookeeper {
@@ -44,7 +44,7 @@ class NodeRegisters final : public spi::Registers {
   spi::Loop& loop_;
   Sessions& sessions_;
   Calls& calls_;
-  spi::RegisterWatches watches_;
+  kit::RegisterWatches watches_;
   std::unordered_map<std::string, LockName> watched_;  ///< by path
   bool closed_ = false;
 };

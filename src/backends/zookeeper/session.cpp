@@ -8,17 +8,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
-#include <random>
+#include <system_error>
 #include <utility>
 
 #include "backends/zookeeper/session_callbacks.hpp"
+#include "base/random.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast::zookeeper {
 
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 using spi::milliseconds;
 using namespace std::chrono_literals;
 
@@ -37,6 +39,7 @@ constexpr milliseconds implausible = 1h;
 /// Settings of the library that all its users in a program share.
 void quieten_the_library() {
   static const bool once = [] {
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): the library's own way to say "nothing"
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would print to stderr
     zoo_deterministic_conn_order(1);                   // or else it seeds the program's random numbers
     return true;
@@ -50,10 +53,10 @@ struct Found {
   int error = 0;
 
   /// Blocks, unless the hosts are numbers and `flags` say so.
-  static Found of(const std::vector<spi::Host>& hosts, int flags) {
+  static Found of(const std::vector<kit::Host>& hosts, int flags) {
     Found found;
     std::vector<std::string> all;
-    for (const spi::Host& host : hosts) {
+    for (const kit::Host& host : hosts) {
       addrinfo hints = {};
       hints.ai_family = AF_UNSPEC;
       hints.ai_socktype = SOCK_STREAM;
@@ -74,7 +77,7 @@ struct Found {
     if ((flags & AI_NUMERICHOST) != 0 && found.error != 0) return found;  // all of them, or let the resolver look
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::shuffle(all.begin(), all.end(), std::minstd_rand(std::random_device()()));
+    std::shuffle(all.begin(), all.end(), base::Random(base::Random::fresh_seed()));
     for (const std::string& each : all) found.hosts += (found.hosts.empty() ? "" : ",") + each;
     if (!all.empty()) found.error = 0;
     return found;
@@ -148,11 +151,15 @@ void Session::drive() {
   int descriptor = -1;
   int interest = 0;
   timeval wait = {};
+  const bool was_connected = is_connected();
   ++inside_;
   if (state_ == State::away && !watched_) began_ = loop_.now();
+  errno = 0;
   const int code = zookeeper_interest(handle_, &descriptor, &interest, &wait);
+  const int system_error = errno;
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
+  if (code != ZOK && state_ == State::away) note_trouble(was_connected, system_error);
   if (code != ZOK || descriptor < 0) unwatch();
   if (code != ZOK && state_ == State::up) went_away();
   if (code == ZOK && descriptor >= 0) watch(descriptor, interest);
@@ -160,7 +167,7 @@ void Session::drive() {
   if (state_ == State::ended) return;
   const auto pause = std::chrono::seconds(wait.tv_sec) + std::chrono::microseconds(wait.tv_usec);
   // After a failure it names no time, and would be called again at once, for ever.
-  timer_.set(loop_.now() + std::max<spi::Duration>(pause, code == ZOK && descriptor >= 0 ? 1ms : 20ms));
+  timer_.set(loop_.now() + std::max<base::Duration>(pause, code == ZOK && descriptor >= 0 ? 1ms : 20ms));
 }
 
 void Session::drive_soon() {
@@ -177,16 +184,21 @@ void Session::ready(spi::Loop::Ready what) {
   if (handle_ == nullptr || inside_ > 0) return;
   const auto self = shared_from_this();
   const int events = (what.readable ? ZOOKEEPER_READ : 0) | (what.writable ? ZOOKEEPER_WRITE : 0);
+  const bool was_connected = is_connected();
   ++inside_;
   int code = ZOK;
+  int system_error = 0;
   // One message at a time, until there is none.
   for (int messages = 0; code == ZOK && messages < 1000 && state_ != State::ended; ++messages) {
+    errno = 0;
     code = zookeeper_process(handle_, messages == 0 ? events : ZOOKEEPER_READ);
+    system_error = errno;
     if (state_ != State::up || !what.readable) break;
   }
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
   if (code != ZOK && code != ZNOTHING) {
+    if (state_ == State::away) note_trouble(was_connected, system_error);
     unwatch();
     if (state_ == State::up) went_away();
   }
@@ -200,7 +212,7 @@ void Session::watch(int descriptor, int interest) {
   if (!watched_ || state_ != State::up) {
     unwatch();
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-    watched_ = spi::FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+    watched_ = base::FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
     if (!watched_) return;  // the timer tries again
   }
   watched_interest_ = interest;
@@ -217,7 +229,7 @@ void Session::watch(int descriptor, int interest) {
 void Session::unwatch() {
   if (!watched_) return;
   loop_.unwatch(watched_.get());
-  watched_ = spi::FileDescriptor();
+  watched_ = base::FileDescriptor();
 }
 
 // --- its life -------------------------------------------------------------------------------------------------------
@@ -235,6 +247,7 @@ void Session::came_up() {
     proof_.opened(began_);
   }
   state_ = State::up;
+  trouble_.clear();
   establishing_.reset();
   look_around();
   if (resumed) owner_.session_resumed(*this);
@@ -307,8 +320,32 @@ Failure Session::not_zookeeper() const {
 
 Failure Session::hindrance() const {
   if (why_) return *why_;
-  return {Errc::unreachable, (was_up_ ? "the connection to " : "no connection to ") + address_.shown() +
-                                 (was_up_ ? " was lost" : " could be made in time")};
+  const std::string store = address_.shown();
+  if (state_ == State::finding) return {Errc::unreachable, "the hosts of " + store + " were not found in time"};
+  if (!trouble_.empty()) return {Errc::unreachable, trouble_};
+  if (was_up_) return {Errc::unreachable, "the connection to " + store + " was lost"};
+  if (is_connected()) {
+    return {Errc::unreachable, store + " accepted a connection, but does not answer; is it a ZooKeeper server?"};
+  }
+  return {Errc::unreachable, store + " accepted no connection in time"};
+}
+
+/// Whether somebody has accepted the connection that is watched.
+bool Session::is_connected() const {
+  sockaddr_storage peer = {};
+  socklen_t size = sizeof peer;
+  return watched_ && ::getpeername(watched_.get(), reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+}
+
+void Session::note_trouble(bool was_connected, int system_error) {
+  const std::string store = address_.shown();
+  const bool hung_up = system_error == EHOSTDOWN;  // the library's word for the end of a connection
+  if (was_connected || hung_up) {
+    trouble_ =
+        store + " accepts connections and closes them: it is no ZooKeeper server, or one that does not serve now";
+  } else if (system_error != 0 && system_error != EINPROGRESS) {
+    trouble_ = "cannot connect to " + store + ": " + std::generic_category().message(system_error);
+  }
 }
 
 }  // namespace holdfast::zookeeper

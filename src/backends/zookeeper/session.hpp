@@ -15,12 +15,12 @@
 #include "backends/zookeeper/lease_proof.hpp"
 #include "backends/zookeeper/line_memory.hpp"
 #include "backends/zookeeper/reply.hpp"
+#include "base/file_descriptor.hpp"
 #include "spi/claims.hpp"
-#include "spi/file_descriptor.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
-struct _zhandle;
+struct _zhandle;  // NOLINT(bugprone-reserved-identifier): the library's name
 
 namespace holdfast::zookeeper {
 
@@ -76,10 +76,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// As granted, once it has been up.
   spi::milliseconds timeout() const { return granted_; }
   /// The lease is certain to run for timeout() from here on.
-  spi::Instant proved_since() const { return proof_.since(); }
+  base::Instant proved_since() const { return proof_.since(); }
   /// Somebody wanted it, or still does.
   void used() { used_at_ = loop_.now(); }
-  spi::Instant unused_since() const { return used_at_; }
+  base::Instant unused_since() const { return used_at_; }
   /// How many of those who share in it are its own requests.
   long own_uses() const { return looking_ && !looking_->state()->answered ? 1 : 0; }
   /// Why it is not up, or has ended.
@@ -124,6 +124,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void unwatch();
   void look_around();
   void leave_silent_server();
+  bool is_connected() const;
+  void note_trouble(bool was_connected, int system_error);
   void came_up();
   void went_away();
   void end(spi::Failure why);
@@ -145,15 +147,16 @@ class Session : public std::enable_shared_from_this<Session> {
   const pid_t process_;
   LeaseProof proof_;
   LineMemory lines_;
-  spi::Instant began_ = {};  ///< the present attempt to connect
+  base::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
   bool has_other_servers_ = false;
   std::optional<Sent> looking_;  ///< the last thing that was asked for the proof
-  spi::Instant looked_at_ = {};
-  spi::Instant used_at_ = {};
+  base::Instant looked_at_ = {};
+  base::Instant used_at_ = {};
   std::optional<spi::Failure> why_;
+  std::string trouble_;  ///< what became of the last attempt to connect that failed
   std::deque<std::coroutine_handle<>> waiters_;
-  spi::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time
+  base::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time
   int watched_interest_ = 0;
   bool driving_soon_ = false;
   spi::Timer timer_;                              ///< when the library wants to be called

@@ -8,8 +8,8 @@ namespace holdfast::zookeeper {
 
 /// What ZooKeeper's library calls.
 struct Session::Callbacks {
-  static void watcher(zhandle_t* handle, int type, int state, const char* path, void* session);
-  static void authenticated(int code, const void* session);
+  static void watcher(zhandle_t* handle, int type, int state, const char* path, void* context);
+  static void authenticated(int code, const void* context);
 
   // How requests ended; `exchange` is theirs, and ends here.
   static void created(int code, const char* path, const Stat* stat, const void* exchange);

@@ -2,13 +2,15 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "backends/zookeeper/nodes.hpp"
 #include "backends/zookeeper/session_callbacks.hpp"
 
 namespace holdfast::zookeeper {
 
-using spi::Instant;
+using base::Instant;
 
 /// One request on its way. Its own flow may have gone when the answer comes; the session has not.
 struct Session::Exchange {
@@ -17,6 +19,8 @@ struct Session::Exchange {
   Instant sent;
   bool writes;
   std::string removes = {};
+  std::string creates = {};  ///< the path that was asked for
+  bool is_numbered = false;  ///< the servers append a number to it
   // Of a change with several parts: where the library puts the answers.
   std::vector<zoo_op_result_t> results = {};
   std::string path = {};
@@ -27,6 +31,13 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
+/// What servers say about a session that ended a moment ago, while a request in it was under way. The library has no
+/// name for it.
+constexpr int unknown_session = -12;
+
+/// For an answer that makes no sense: as good as none, as the library itself has it.
+constexpr int not_understood = ZRUNTIMEINCONSISTENCY;
+
 Outcome outcome_of(int code) {
   switch (code) {
     case ZOK: return Outcome::ok;
@@ -36,6 +47,7 @@ Outcome outcome_of(int code) {
     case ZNOTEMPTY: return Outcome::not_empty;
     case ZNOAUTH:
     case ZAUTHFAILED: return Outcome::no_access;
+    case unknown_session:
     case ZSESSIONEXPIRED: return Outcome::session_ended;
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
@@ -44,6 +56,12 @@ Outcome outcome_of(int code) {
     case ZCLOSING: return Outcome::lost;
     default: return Outcome::failed;
   }
+}
+
+/// The library leaves names out that it could not read.
+bool are_complete(const String_vector& names) {
+  if (names.count < 0 || (names.count > 0 && names.data == nullptr)) return false;
+  return std::none_of(names.data, names.data + names.count, [](const char* name) { return name == nullptr; });
 }
 
 bool was_heard(Outcome outcome) {
@@ -78,6 +96,15 @@ const ACL_vector& access_for(const Address& address) {
   return address.user.empty() ? ZOO_OPEN_ACL_UNSAFE : ZOO_CREATOR_ALL_ACL;
 }
 
+/// Whether the servers made `created` when they were asked for `wanted`. What a node is called decides whose it is, and
+/// nobody says that a server tells the truth.
+bool is_path_for(std::string_view created, std::string_view wanted, bool is_numbered) {
+  if (!is_numbered) return created == wanted;
+  if (!created.starts_with(wanted)) return false;
+  created.remove_prefix(wanted.size());
+  return created.size() == sequence_bytes && created.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 int flag_of(Session::Watching watching) { return watching == Session::Watching::yes ? 1 : 0; }
 
 }  // namespace
@@ -105,6 +132,8 @@ void Session::sent_or_not(Exchange* exchange, int code) {
 Sent Session::create(const std::string& path, std::string_view data, Lasting lasting) {
   Sent sent;
   if (Exchange* const exchange = begin(sent, true)) {
+    exchange->creates = path;
+    exchange->is_numbered = lasting == Lasting::ephemeral_sequential;
     sent_or_not(exchange, zoo_acreate2(handle_, path.c_str(), data.data(), static_cast<int>(data.size()),
                                        &access_for(address_), mode_of(lasting), &Callbacks::created, exchange));
   }
@@ -176,6 +205,8 @@ Sent Session::together(const std::vector<Part>& parts) {
         char* answer = nullptr;
         if (exchange->path.empty()) {
           exchange->path.resize(longest_path);
+          exchange->creates = part.path;
+          exchange->is_numbered = part.lasting == Lasting::ephemeral_sequential;
           answer = exchange->path.data();
         }
         zoo_create_op_init(&operations[i], part.path.c_str(), part.data.data(), length, &access_for(address_),
@@ -198,7 +229,7 @@ Sent Session::together(const std::vector<Part>& parts) {
 void Session::Callbacks::finish(int code, Reply reply, const void* exchange) {
   const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(const_cast<void*>(exchange)));
   reply.outcome = outcome_of(code);
-  if (reply.outcome == Outcome::failed) reply.text = zerror(code);
+  if (reply.outcome == Outcome::failed) reply.text = std::string(zerror(code)) + " (" + std::to_string(code) + ")";
   Session& session = *owned->session;
   if (was_heard(reply.outcome)) session.proof_.answered(owned->sent);
   if (owned->writes && reply.ok()) session.proof_.committed(owned->sent);
@@ -207,9 +238,11 @@ void Session::Callbacks::finish(int code, Reply reply, const void* exchange) {
 
 void Session::Callbacks::created(int code, const char* path, const Stat* stat, const void* exchange) {
   Reply reply;
-  if (code == ZOK && path != nullptr) {
+  const auto* const owned = static_cast<const Exchange*>(exchange);
+  if (code == ZOK && (path == nullptr || !is_path_for(path, owned->creates, owned->is_numbered))) code = not_understood;
+  if (code == ZOK) {
     reply.text = path;
-    static_cast<const Exchange*>(exchange)->session->lines_.added(reply.text);
+    owned->session->lines_.added(reply.text);
   }
   if (code == ZOK) reply.stat = stat_from(stat);
   finish(code, std::move(reply), exchange);
@@ -218,7 +251,10 @@ void Session::Callbacks::created(int code, const char* path, const Stat* stat, c
 void Session::Callbacks::done(int code, const void* exchange) {
   Reply reply;
   const auto* const owned = static_cast<const Exchange*>(exchange);
-  if (code == ZOK && !owned->path.empty()) reply.text = owned->path.c_str();
+  if (code == ZOK && !owned->path.empty()) {
+    reply.text = owned->path.data();  // NOLINT(readability-redundant-string-cstr): up to the NUL
+    if (!is_path_for(reply.text, owned->creates, owned->is_numbered)) code = not_understood;
+  }
   if (code == ZOK && !owned->results.empty()) reply.stat = stat_from(&owned->stat);
   if (code == ZOK && !owned->removes.empty()) owned->session->lines_.removed(owned->removes);
   finish(code, std::move(reply), exchange);
@@ -237,6 +273,7 @@ void Session::Callbacks::with_data(int code, const char* data, int length, const
 
 void Session::Callbacks::with_children(int code, const String_vector* names, const Stat* stat, const void* exchange) {
   Reply reply;
+  if (code == ZOK && names != nullptr && !are_complete(*names)) code = not_understood;
   if (code == ZOK && names != nullptr) {
     reply.children.reserve(static_cast<std::size_t>(names->count));
     for (std::int32_t i = 0; i < names->count; ++i) reply.children.emplace_back(names->data[i]);

@@ -26,12 +26,6 @@ bool suits(const Session& session, milliseconds lease) {
   return granted > asked || granted <= lease + lease / 4;
 }
 
-std::string own_node_of(const Session& session) {
-  std::array<char, 24> text = {};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session.id()));
-  return text.data();
-}
-
 }  // namespace
 
 SessionPtr Sessions::for_lease(milliseconds lease) {
@@ -66,6 +60,19 @@ SessionPtr Sessions::with_id(std::int64_t id) const {
     if (!session->has_ended() && session->id() == id) return session;
   }
   return nullptr;
+}
+
+spi::Failure Sessions::hindrance() const {
+  for (const SessionPtr& session : sessions_) {
+    if (!session->is_up()) return session->hindrance();
+  }
+  return {Errc::unreachable, address_.shown() + " did not answer in time"};
+}
+
+std::string Sessions::node_of(std::int64_t session) const {
+  std::array<char, 24> text = {};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session));
+  return nodes_.sessions() + "/" + text.data();
 }
 
 void Sessions::forget_ended() {
@@ -108,7 +115,7 @@ Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::L
   if (path != nodes_.root()) making.push_back(session->create(path, {}, lasting));
   Reply made;
   made.outcome = Outcome::ok;
-  for (Sent& each : making) {
+  for (const Sent& each : making) {
     Reply& reply = co_await each;
     const bool there = reply.ok() || reply.outcome == Outcome::node_exists;
     if (!there && made.ok()) made = std::move(reply);
@@ -117,21 +124,21 @@ Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::L
 }
 
 Flow<Reply> Sessions::beat(SessionPtr session) {
-  const std::string path = nodes_.sessions() + "/" + own_node_of(*session);
-  Sent sent = session->set(path, {});
+  const std::string path = node_of(session->id());
+  const Sent sent = session->set(path, {});
   Reply& written = co_await sent;
   if (written.outcome != Outcome::no_node) co_return std::move(written);
-  Sent first = session->create(path, {}, Session::Lasting::ephemeral);
+  const Sent first = session->create(path, {}, Session::Lasting::ephemeral);
   Reply& created = co_await first;
   if (created.outcome == Outcome::no_node) {
-    Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
+    const Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
     Reply made = co_await making;
     if (!made.ok()) co_return made;
-    Sent second = session->create(path, {}, Session::Lasting::ephemeral);
+    const Sent second = session->create(path, {}, Session::Lasting::ephemeral);
     created = std::move(co_await second);
   }
   if (created.outcome != Outcome::node_exists) co_return std::move(created);
-  Sent again = session->set(path, {});  // another beat has made it meanwhile
+  const Sent again = session->set(path, {});  // another beat has made it meanwhile
   co_return std::move(co_await again);
 }
 

@@ -30,6 +30,10 @@ class Sessions {
   SessionPtr any();
   /// That of the node's owner, if it is one of ours.
   SessionPtr with_id(std::int64_t id) const;
+  /// Why nobody has heard anything of the servers for too long.
+  spi::Failure hindrance() const;
+  /// Where a session writes to be known alive.
+  std::string node_of(std::int64_t session) const;
   bool is_only_one() const { return sessions_.size() == 1; }
   void close();
 

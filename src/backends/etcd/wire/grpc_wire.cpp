@@ -2,32 +2,15 @@
 
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <cstdlib>
 #include <utility>
 
 #include "backends/etcd/wire/messages.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace holdfast::etcd::wire {
 namespace {
-
-/// Threads that are started while one exists get no signals: those are for threads of the program.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 grpc::ChannelArguments channel_arguments() {
   constexpr int first_pause = 100;  // milliseconds
@@ -65,7 +48,7 @@ GrpcWire::GrpcWire(WireEvents& events) : events_(events) {
   // A library writes nothing to the terminal; what went wrong is in the answers. Who wants to see it says so to gRPC.
   constexpr int nothing = GPR_LOG_SEVERITY_ERROR + 1;
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_verbosity(static_cast<gpr_log_severity>(nothing));
-  const SignalsBlocked blocked;
+  const base::SignalsBlocked blocked;
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -96,7 +79,7 @@ void GrpcWire::serve() {
 // --- the connection -------------------------------------------------------------------------------------------------
 
 void GrpcWire::connect(const std::string& server, const std::optional<WireTls>& tls) {
-  const SignalsBlocked blocked;
+  const base::SignalsBlocked blocked;
   const std::scoped_lock lock(mutex_);
   connection_ = std::make_shared<Connection>();
   connection_->channel = grpc::CreateCustomChannel("dns:///" + server, credentials_for(tls), channel_arguments());
@@ -129,7 +112,7 @@ template <class Request, class Response, class ToPlain>
 void GrpcWire::start_call(std::uint64_t call, const char* method, const Request& request, Timeout timeout,
                           ToPlain to_plain) {
   using Call = UnaryCall<Request, Response>;
-  const SignalsBlocked blocked;
+  const base::SignalsBlocked blocked;
   const std::scoped_lock lock(mutex_);
   auto started = std::make_unique<Call>(
       [this, call, to_plain, connection = connection_](const grpc::Status& status, Response& response) {
@@ -200,7 +183,7 @@ std::unique_ptr<Call> GrpcWire::start_stream(std::uint64_t stream, const char* m
 }
 
 void GrpcWire::open(std::uint64_t stream, Stream kind) {
-  const SignalsBlocked blocked;
+  const base::SignalsBlocked blocked;
   const std::scoped_lock lock(mutex_);
   if (kind == Stream::keep_alive) {
     auto on_response = [this, stream](const api::LeaseKeepAliveResponse& response) {
