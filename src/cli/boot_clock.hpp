@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <ctime>
 
 namespace holdfast::cli {
 
-/// The clock that leases run on: it goes on while the machine sleeps, and nobody sets it.
+/// The clock that leases run on: it goes on while the machine sleeps, and nobody sets it. It is the kernel's, also
+/// where something like libfaketime answers for the C library's clocks.
 struct BootClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -13,11 +13,10 @@ struct BootClock {
   using time_point = std::chrono::time_point<BootClock>;
   static constexpr bool is_steady = true;
 
-  static time_point now() {
-    timespec time{};
-    ::clock_gettime(CLOCK_BOOTTIME, &time);
-    return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-  }
+  static time_point now();
 };
+
+/// Arms a timerfd on that clock, absolutely.
+void set_timer(int descriptor, BootClock::time_point due);
 
 }  // namespace holdfast::cli

@@ -10,6 +10,7 @@
 #include "cli/secrets.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/output.hpp"
+#include "cli/text/suggestion.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -51,6 +52,9 @@ std::string unexpected(const std::vector<std::string>& extras) {
   return text;
 }
 
+/// Of `-s,--long`.
+std::string long_name_of(const Parameter& parameter) { return parameter.names.substr(parameter.names.find("--")); }
+
 bool asks_for_help(const std::string& argument) { return argument == "-h" || argument == "--help"; }
 
 /// The parser's words for a value that is missing, or one too many, are for programmers.
@@ -79,12 +83,24 @@ struct CommandLine::Definition {
       std::reverse(arguments.begin(), arguments.end());  // the order that this overload of parse() wants
       app.parse(std::move(arguments));
     } catch (const CLI::ExtrasError&) {
-      throw UsageError("unexpected " + unexpected(app.remaining()) + see);
+      throw UsageError("unexpected " + unexpected(app.remaining()) + meant_by(app.remaining()) + see);
     } catch (const CLI::ArgumentMismatch& error) {
       throw UsageError(mismatch(error.what()) + see);
     } catch (const CLI::ParseError& error) {
       throw UsageError(error.what() + see);
     }
+  }
+
+  /// The flag that was meant by the first one that does not exist.
+  std::string meant_by(const std::vector<std::string>& extras) const {
+    std::vector<std::string> known = {"--help"};
+    for (const Parameter& parameter : parameters.all()) {
+      if (parameter.kind != Parameter::Kind::operand) known.push_back(long_name_of(parameter));
+    }
+    for (const std::string& extra : extras) {
+      if (extra.starts_with("--")) return suggestion(extra.substr(0, extra.find('=')), known);
+    }
+    return {};
   }
 
   /// Cuts the words behind the first `--` off `arguments` and gives them to the subcommand.
@@ -166,7 +182,7 @@ void Parameters::text(std::string_view flags, std::string_view placeholder, std:
               [&value](const std::string& text) { value = text; });
 }
 
-void Parameters::choice(std::string_view flag, Choices choices, std::string_view help, std::string& value) {
+void Parameters::choice(std::string_view flag, const Choices& choices, std::string_view help, std::string& value) {
   const std::string placeholder = joined(choices, "|");
   const auto take = [name = std::string(flag), choices, &value](const std::string& text) {
     check_choice(name, choices, text);
@@ -231,15 +247,19 @@ CommandLine::Definition& CommandLine::definition_of(std::string_view name) const
     if (entry->name == name) return definition_of(*entry);
   }
   if (name.starts_with('-')) {
-    throw UsageError(
-        "flags come behind the subcommand: 'holdfast ls --url URL'; 'holdfast help' lists the subcommands");
+    throw UsageError("only --url and --password-file may stand before the subcommand, not " +
+                     in_quotes(name.substr(0, name.find('='))) + "; 'holdfast help' lists the subcommands");
   }
-  throw UsageError("there is no subcommand " + in_quotes(name) + "; 'holdfast help' lists them");
+  std::vector<std::string> known;
+  for (const CommandEntry* const entry : all_commands()) known.emplace_back(entry->name);
+  throw UsageError("there is no subcommand " + in_quotes(without_password(name)) + suggestion(name, known) +
+                   "; 'holdfast help' lists them");
 }
 
 std::string CommandLine::help(std::string_view name) const {
   if (!name.empty()) return definition_of(name).app.help();
-  std::string text = "Locks for a fleet of processes, by name.\nUsage: holdfast SUBCOMMAND ...\n\nSubcommands:\n";
+  std::string text =
+      "Locks for a fleet of processes, by name.\nUsage: holdfast [-u URL] SUBCOMMAND ...\n\nSubcommands:\n";
   for (const CommandEntry* const entry : all_commands()) {
     constexpr std::size_t column = 12;
     std::string line = "  " + std::string(entry->name);
@@ -258,12 +278,37 @@ std::vector<CommandLine::Description> CommandLine::descriptions() const {
   return all;
 }
 
+namespace {
+
+/// The flags of the store, which nearly all subcommands share, may stand before the subcommand. Cuts them off.
+std::vector<std::string> take_leading_flags(std::vector<std::string>& arguments) {
+  const auto is_shared = [](const std::string& argument) {
+    return argument == "-u" || argument == "--url" || argument == "--password-file";
+  };
+  const auto has_value = [](const std::string& argument) {
+    return argument.starts_with("--url=") || argument.starts_with("--password-file=") ||
+           (argument.starts_with("-u") && argument.size() > 2);
+  };
+  auto end = arguments.begin();
+  while (end != arguments.end() && (is_shared(*end) || has_value(*end))) {
+    if (is_shared(*end) && end + 1 == arguments.end()) throw UsageError(*end + " takes exactly one value");
+    end += is_shared(*end) ? 2 : 1;
+  }
+  std::vector<std::string> flags(arguments.begin(), end);
+  arguments.erase(arguments.begin(), end);
+  return flags;
+}
+
+}  // namespace
+
 Command* CommandLine::parse(std::vector<std::string> arguments) {
+  const std::vector<std::string> leading = take_leading_flags(arguments);
   if (arguments.empty()) throw UsageError("say what to do; 'holdfast help' lists the subcommands");
-  if (arguments.front() == "--version") arguments.front() = "version";
+  if (arguments.front() == "--version" || arguments.front() == "-V") arguments.front() = "version";
   if (asks_for_help(arguments.front())) arguments.front() = "help";
   Definition& chosen = definition_of(arguments.front());
   arguments.erase(arguments.begin());
+  arguments.insert(arguments.begin(), leading.begin(), leading.end());
 
   const auto end_of_flags = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end_of_flags, asks_for_help)) {

@@ -46,7 +46,7 @@ class Parameters {
   void text(std::string_view flags, std::string_view placeholder, std::string_view help, std::string& value);
   void text(std::string_view flags, std::string_view placeholder, std::string_view help,
             std::optional<std::string>& value);
-  void choice(std::string_view flag, Choices choices, std::string_view help, std::string& value);
+  void choice(std::string_view flag, const Choices& choices, std::string_view help, std::string& value);
   void duration(std::string_view flag, std::string_view help, std::optional<std::chrono::milliseconds>& value);
   /// A whole number from `least` to `most`.
   void number(std::string_view flag, std::string_view help, int least, int most, std::optional<int>& value);

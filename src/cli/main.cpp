@@ -33,6 +33,10 @@ int run_tool(std::span<char*> words) {
     hide_passwords(words);
 
     CommandLine command_line;
+    if (arguments.empty()) {  // whoever wants to know gets help; a script that forgot everything does not get 0
+      print(command_line.help({}));
+      return exit_code::usage;
+    }
     Command* const command = command_line.parse(std::move(arguments));
     return command != nullptr ? command->execute() : exit_code::ok;
   } catch (const UsageError& error) {

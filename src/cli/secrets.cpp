@@ -1,8 +1,12 @@
 #include "cli/secrets.hpp"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+
+#include "base/percent.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -44,22 +48,6 @@ void for_each_option(std::string_view url, Visit visit) {
 
 std::string_view part(std::string_view url, Range range) { return url.substr(range.begin, range.end - range.begin); }
 
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += {'%', digits[byte >> 4U], digits[byte & 0xFU]};
-    }
-  }
-  return encoded;
-}
-
 }  // namespace
 
 std::string without_password(std::string_view url) {
@@ -84,7 +72,7 @@ bool can_have_password(std::string_view url) { return !url.starts_with("memory:"
 
 std::string with_password(std::string_view url, std::string_view password) {
   std::string result = without_password(url);
-  const std::string encoded = percent_encoded(password);
+  const std::string encoded = base::percent_encoded(password, base::is_plain_in_names);
   const std::size_t scheme_end = result.find("://");
   const std::size_t options = result.find('?');
   if (scheme_end == std::string::npos) {
@@ -108,6 +96,15 @@ void hide_passwords(std::span<char*> arguments) {
     });
     if (password) hide(*password);
   }
+}
+
+void keep_memory_private() {
+  struct RestoreAtExit {
+    const int before = ::prctl(PR_GET_DUMPABLE);
+    ~RestoreAtExit() { ::prctl(PR_SET_DUMPABLE, before); }  // leak checkers look at a process that exits
+  };
+  static const RestoreAtExit restore;
+  ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 }  // namespace holdfast::cli

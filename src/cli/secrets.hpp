@@ -19,4 +19,9 @@ std::string with_password(std::string_view url, std::string_view password);
 /// belongs to the command that is run.
 void hide_passwords(std::span<char*> arguments);
 
+/// Keeps this process's memory, in which the password of a store lies in many copies, out of core dumps and from other
+/// processes of the same user, until it exits. Holds for processes that are forked, but not beyond exec: a command is
+/// not affected.
+void keep_memory_private();
+
 }  // namespace holdfast::cli

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
@@ -72,6 +73,7 @@ Store choose_store(const StoreFlags& flags) {
              !password.empty() && can_have_password(store.url) && without_password(store.url) == store.url) {
     store.url = with_password(store.url, password);
   }
+  if (without_password(store.url) != store.url) keep_memory_private();
   return store;
 }
 
@@ -89,6 +91,9 @@ void prepare(const Store& store) {
 
 Client open_client(const Store& store, ClientOptions options) {
   prepare(store);
+  // What was held is given back before, and its answer awaited. What is left is a place in a line, or what a server
+  // that does not answer may have heard: nobody waits for that.
+  options.close_timeout = std::chrono::milliseconds(100);
   return Client(store.url, std::move(options));
 }
 

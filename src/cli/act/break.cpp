@@ -44,6 +44,15 @@ std::string possession(const LockStatus& lock, const ClaimStatus& holder) {
   return what + " (token " + to_string(token_of(holder)) + ")";
 }
 
+/// Where holders cannot be asked, nobody can tell them anything.
+void warn_of_silence(const Client& client) {
+  if (client.traits().release_requests) return;
+  tell(
+      "warning: this store cannot tell a holder that its lock was broken; 'run' finds out at its next renewal, after "
+      "up "
+      "to a third of its --ttl, and its command works beside the next holder's until then");
+}
+
 class Break : public Command {
  public:
   void define(Parameters& parameters) override {
@@ -66,6 +75,7 @@ class Break : public Command {
     tell_if_default(store);
     if (found.empty()) return nobody();
     if (found.size() > 1) throw UsageError(several(found));
+    warn_of_silence(client);
     if (!yes_) return preview(found.front());
     return ask_ ? ask_first(client, found.front(), *ask_) : take(client, found.front());
   }
@@ -147,6 +157,7 @@ const CommandEntry break_entry = {
     .details =
         "The holder is told, but may be at work still: what it writes from now on must be refused by its token, which\n"
         "is smaller than the next holder's. 'run' ends its command and exits 79. Waiters stay in line.\n"
+        "On Redis with layout=plain the holder is not told: 'run' finds out within a third of its --ttl.\n"
         "Nobody holds it: says so, exit 0. Without --yes nothing is changed, exit 64.\n"
         "Examples:\n"
         "  holdfast break nightly-report\n"

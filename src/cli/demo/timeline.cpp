@@ -65,7 +65,6 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   return lines;
 }
 
-// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): in the order in which they are shown
 std::string Timeline::act(int number, std::string_view title, std::string_view explanation) {
   lanes_ = {};
   std::string text = "\n" + heading("Act " + std::to_string(number) + ": " + std::string(title));

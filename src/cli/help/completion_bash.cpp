@@ -163,6 +163,7 @@ std::string assignment(const std::string& variable, const std::vector<std::strin
 
 std::string subcommands(const CompletionModel& model) {
   std::vector<std::string> words;
+  words.reserve(model.size());
   for (const CompletedCommand& command : model) words.push_back(command.name);
   return "\n_holdfast_subcommands() {\n  _holdfast_offer '' " + joined(words) + "\n  if [[ $cur == -* ]]; then\n" +
          "    _holdfast_offer '' " + joined(names_of(flags_without_subcommand())) + "\n  fi\n}\n";

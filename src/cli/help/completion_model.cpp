@@ -36,6 +36,7 @@ Candidates candidates_of(const Parameter& operand, std::string_view subcommand,
 
 CompletionModel completion_model(const std::vector<CommandLine::Description>& subcommands) {
   std::vector<std::string> names;
+  names.reserve(subcommands.size());
   for (const auto& subcommand : subcommands) names.emplace_back(subcommand.entry.name);
 
   CompletionModel model;

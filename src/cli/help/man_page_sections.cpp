@@ -102,13 +102,16 @@ void add_stores(Roff& page) {
   page.section("STORES");
   page.prose(
       "The store is that of --url, else of $HOLDFAST_URL, else an embedded one (see FILES), which is created on first\n"
-      "use and serves one user on one host. This build knows these URLs:");
+      "use and serves one user on one host. --url and --password-file may also stand before the subcommand. This "
+      "build\n"
+      "knows these URLs:");
   for (const StoreForm& form : store_forms) {
     if (is_built(form.backend)) page.item(bold(form.row.name), roff_escaped(form.row.meaning));
   }
   page.section("DURATIONS");
   page.prose(
-      "A number and its unit, larger units first: 500ms, 10s, 5m, 1h, 1h30m. A number without a unit is refused.");
+      "A number and its unit, larger units first: 500ms, 10s, 5m, 1h30m, 1.5h, 1d, 1w. A number without a unit is "
+      "refused.");
 }
 
 void add_exit_status(Roff& page) {

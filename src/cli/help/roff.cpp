@@ -40,7 +40,7 @@ std::string italic(std::string_view text) { return "\\fI" + roff_escaped(text) +
 
 Roff::Roff(std::string_view name, std::string_view section, std::string_view source, std::string_view manual) {
   // Without a date, so that the same sources make the same page.
-  text_ = ".TH " + std::string(name) + " " + std::string(section) + " \"\" \"" + std::string(source) + "\" \"" +
+  text_ = ".TH " + std::string(name) + " " + std::string(section) + R"( "" ")" + std::string(source) + "\" \"" +
           std::string(manual) + "\"\n.nh\n.ad l\n";
 }
 

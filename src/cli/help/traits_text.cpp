@@ -10,8 +10,10 @@ namespace {
 
 std::string lease_of(const StoreTraits& traits) {
   const bool own = traits.lease_scope == StoreTraits::LeaseScope::claim;
+  const bool servers_decide = traits.min_ttl > std::chrono::milliseconds::zero();
   return std::string(own ? "each lock has its own" : "all locks of a client share one") + "; shortest " +
-         human(shortest_ttl(traits)) + (traits.fixed_leases ? "" : "; always renewed");
+         human(shortest_ttl(traits)) + (servers_decide ? " as servers are usually set" : "") +
+         (traits.fixed_leases ? "" : "; always renewed");
 }
 
 std::string size_text(std::size_t bytes) {

@@ -7,7 +7,7 @@
 
 namespace holdfast::cli {
 
-/// The shortest lease that the store can give.
+/// The shortest lease that the store gives, as its servers are usually set.
 std::chrono::milliseconds shortest_ttl(const StoreTraits& traits);
 
 /// What a store promises, in words: one aligned line for each of its traits. Printable.

@@ -14,7 +14,7 @@ namespace {
 /// The traits of a store that answers.
 StoreTraits traits_of(const Store& store) {
   const Client client = open_client(store);
-  client.list("holdfast/nothing-has-this-name");  // makes contact, and throws if there is none
+  client.show("holdfast/nothing-has-this-name");  // makes contact, and throws if there is none
   return client.traits();
 }
 

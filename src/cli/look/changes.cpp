@@ -24,6 +24,7 @@ bool same_wish(const ClaimStatus& one, const ClaimStatus& other) {
 template <class Same>
 Claims without(const Claims& from, const Claims& others, Same same) {
   std::vector<const ClaimStatus*> unmatched;
+  unmatched.reserve(others.size());
   for (const ClaimStatus& other : others) unmatched.push_back(&other);
   Claims rest;
   for (const ClaimStatus& claim : from) {

@@ -30,7 +30,10 @@ Json json_of(const LockStatus& lock) {
                  {"token", to_string(token_of(lock))},
                  {"holders", json_of(lock.holders)},
                  {"waiters", json_of(lock.waiters)}};
-  if (lock.total > 0) object["total"] = lock.total;
+  if (lock.total > 0) {
+    object["total"] = lock.total;
+    object["taken"] = permits_taken(lock);
+  }
   return object;
 }
 
@@ -43,6 +46,12 @@ std::string text_of(const Json& json, int indentation = 2) {
 }  // namespace
 
 std::string to_json(const LockStatus& lock) { return text_of(json_of(lock)); }
+
+std::string to_json_with_namesakes(const std::vector<LockStatus>& locks) {
+  Json object = json_of(locks.front());
+  for (std::size_t i = 1; i < locks.size(); ++i) object["also"].push_back(json_of(locks[i]));
+  return text_of(object);
+}
 
 std::string to_json(const std::vector<LockStatus>& locks) {
   Json array = Json::array();

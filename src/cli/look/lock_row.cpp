@@ -13,13 +13,16 @@ LockRow row_of(const LockStatus& lock, std::chrono::system_clock::time_point now
                  .age = "-",
                  .ttl = "-",
                  .token = token_text(token_of(lock)),
-                 .waiters = std::to_string(lock.waiters.size())};
+                 .waiters = std::to_string(lock.waiters.size()),
+                 .reason = "-"};
+  if (lock.kind == LockKind::semaphore && lock.total > 0) row.mode += " " + permits_of(lock);
   if (lock.holders.empty()) return row;
   const ClaimStatus& first = lock.holders.front();
   row.holder = client_of(first);
   if (lock.holders.size() > 1) row.holder += " and " + std::to_string(lock.holders.size() - 1) + " more";
   row.age = age(first.since, now);
   row.ttl = human(first.lease_left);
+  if (!first.reason.empty()) row.reason = printable(first.reason);
   return row;
 }
 

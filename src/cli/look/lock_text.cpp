@@ -22,10 +22,14 @@ std::string_view mode_of(LockKind kind, const ClaimStatus& claim) {
   return "unknown";
 }
 
-std::string permits_of(const LockStatus& lock) {
+std::uint64_t permits_taken(const LockStatus& lock) {
   std::uint64_t taken = 0;
   for (const ClaimStatus& holder : lock.holders) taken += holder.permits;
-  return std::to_string(taken) + "/" + std::to_string(lock.total);
+  return taken;
+}
+
+std::string permits_of(const LockStatus& lock) {
+  return std::to_string(permits_taken(lock)) + "/" + std::to_string(lock.total);
 }
 
 Token token_of(const LockStatus& lock) { return Token(lock.number << 8U); }

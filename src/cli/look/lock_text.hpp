@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,9 @@ namespace holdfast::cli {
 std::string_view mode_of(const LockStatus& lock);
 /// The same of one claim on a thing of this kind.
 std::string_view mode_of(LockKind kind, const ClaimStatus& claim);
-/// How many permits of a semaphore are taken: `2/5`.
+/// How many permits of a semaphore are taken.
+std::uint64_t permits_taken(const LockStatus& lock);
+/// The same, of how many: `2/5`.
 std::string permits_of(const LockStatus& lock);
 /// The smallest token that the holder can have: the store does not know the turns inside one client. 0 if nobody holds.
 Token token_of(const LockStatus& lock);

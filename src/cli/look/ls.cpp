@@ -11,13 +11,19 @@
 namespace holdfast::cli {
 namespace {
 
-std::string table_of(const std::vector<LockStatus>& locks) {
-  Table table({lock_row_headings.begin(), lock_row_headings.end()});
+enum class Detail { usual, long_form };
+
+std::string table_of(const std::vector<LockStatus>& locks, Detail detail) {
+  std::vector<std::string> headings(lock_row_headings.begin(), lock_row_headings.end());
+  if (detail == Detail::long_form) headings.emplace_back("REASON");
+  Table table(std::move(headings));
   const auto now = std::chrono::system_clock::now();
   for (const LockStatus& lock : locks) {
     const LockRow row = row_of(lock, now);
     const std::string since = lock.holders.empty() ? row.age : row.age + " ago";
-    table.add({row.name, row.mode, row.holder, since, row.ttl, row.token, row.waiters});
+    std::vector<std::string> cells = {row.name, row.mode, row.holder, since, row.ttl, row.token, row.waiters};
+    if (detail == Detail::long_form) cells.push_back(row.reason);
+    table.add(std::move(cells));
   }
   return table.text();
 }
@@ -37,6 +43,7 @@ class List : public Command {
  public:
   void define(Parameters& parameters) override {
     parameters.optional("PREFIX", "only locks whose names begin with this", prefix_);
+    parameters.flag("-l,--long", "also why each is held: --reason of 'holdfast run'", long_);
     parameters.flag("--json", "print a JSON array of locks", json_);
     parameters.flag("--names", "print only the names, one per line, each once", names_);
     parameters.exclusive("--json", "--names");
@@ -52,7 +59,7 @@ class List : public Command {
     } else if (names_) {
       print(names_of(locks));
     } else if (!locks.empty()) {
-      print(table_of(locks));
+      print(table_of(locks, long_ ? Detail::long_form : Detail::usual));
     } else {
       tell(prefix_.empty() ? "no lock is held" : "no lock whose name begins with " + in_quotes(prefix_) + " is held");
     }
@@ -61,6 +68,7 @@ class List : public Command {
 
  private:
   std::string prefix_;
+  bool long_ = false;
   bool json_ = false;
   bool names_ = false;
   StoreFlags store_;
@@ -72,9 +80,12 @@ const CommandEntry ls_entry = {
     .name = "ls",
     .summary = "List the locks that are held or waited for",
     .details =
-        "TTL is what is left of the lease; a healthy holder renews it long before its end.\n"
+        "TTL is what is left of the lease; a healthy holder renews it long before its end. MODE says how many permits "
+        "of\n"
+        "a semaphore are taken.\n"
         "Examples:\n"
         "  holdfast ls\n"
+        "  holdfast ls -l\n"
         "  holdfast ls invoices/ --json\n"
         "  holdfast ls --names",
     .make = []() -> std::unique_ptr<Command> { return std::make_unique<List>(); },

@@ -28,7 +28,8 @@ class Show : public Command {
     }
     tell_if_default(store);
     if (json_) {
-      print(to_json(found.empty() ? LockStatus{.name = name_} : found.front()));
+      if (found.empty()) found.push_back({.name = name_});
+      print(to_json_with_namesakes(found));
     } else if (found.empty()) {
       print(printable(name_) + " is free: nobody holds it and nobody waits for it\n");
     }
@@ -51,7 +52,9 @@ const CommandEntry show_entry = {
     .summary = "Show one lock: its holder, its token, who waits",
     .details =
         "A lock that nobody holds and nobody wants is free; that is not an error.\n"
-        "A semaphore or an election of that name is shown below the lock; in JSON, where there is no lock.\n"
+        "A semaphore or an election of that name is shown below the lock; in JSON, in the member 'also' of the lock, "
+        "or\n"
+        "in its place where there is no lock.\n"
         "Examples:\n"
         "  holdfast show nightly-report\n"
         "  holdfast show nightly-report --json",

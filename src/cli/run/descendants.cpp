@@ -3,12 +3,15 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <ctime>
 #include <set>
 #include <string>
+#include <thread>
 
+#include "cli/boot_clock.hpp"
 #include "cli/file_descriptor.hpp"
 #include "cli/run/process_table.hpp"
 #include "cli/text/output.hpp"
@@ -63,8 +66,12 @@ Signalled signal_descendants(int signal) {
 }
 
 void kill_descendants() {
-  constexpr timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
-  while (true) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds longest(100);
+  constexpr milliseconds enough(1000);
+  BootClock::time_point seen = BootClock::now();
+  // Most are dead at once. One that hangs in the kernel must not keep a processor busy.
+  for (milliseconds pause(2);; pause = std::min(pause + milliseconds(1), longest)) {
     const Signalled signalled = signal_descendants(SIGKILL);
     if (signalled.reached == 0 && !signalled.refused.empty()) {
       return tell("process " + std::to_string(signalled.refused.front()) +
@@ -74,8 +81,12 @@ void kill_descendants() {
     while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
     }
     if (ended < 0 && errno == ECHILD) return;
-    ::nanosleep(&pause, nullptr);
+    if (signalled.reached > 0) seen = BootClock::now();
+    if (BootClock::now() - seen > enough) break;
+    std::this_thread::sleep_for(pause);
   }
+  // Such as /proc with hidepid=2 and a process that has become another user.
+  tell("a process that the command has started cannot be seen from here; it goes on without the lock");
 }
 
 }  // namespace holdfast::cli

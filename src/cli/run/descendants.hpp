@@ -17,7 +17,7 @@ struct Signalled {
 /// Sends `signal` to each of them, and never to a stranger who got a dead one's pid.
 Signalled signal_descendants(int signal);
 
-/// SIGKILL to all of them, again and again until none is left, or only such that may not be signalled: says so.
+/// SIGKILL to all of them, again and again until none is left, or only such that may not be signalled or seen: says so.
 void kill_descendants();
 
 }  // namespace holdfast::cli

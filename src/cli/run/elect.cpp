@@ -27,7 +27,8 @@ class Elect : public Command {
   int execute() override {
     const LockName name(flags_.name());
     const LockOptions options = flags_.lock_options();
-    const RunTerms terms = flags_.terms();
+    RunTerms terms = flags_.terms();
+    terms.kind = LockKind::election;
     const Store store = flags_.store();
     if (is_terminal(Stream::error)) tell_if_default(store);
     const std::string value = value_ ? *value_ : this_host();

@@ -11,7 +11,9 @@
 
 #include "cli/run/guardian.hpp"
 #include "cli/run/interruptible.hpp"
+#include "cli/run/process_table.hpp"
 #include "cli/run/supervision.hpp"
+#include "cli/run/wait_notice.hpp"
 #include "cli/signals.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/time_text.hpp"
@@ -51,27 +53,59 @@ void tell_warnings(LogLevel level, std::string_view text) {
   if (level == LogLevel::warning) tell("warning: " + printable(text));
 }
 
+/// Whatever goes wrong in the tool, the command has ended before what it ran under is given back.
+class CommandEndsFirst {
+ public:
+  explicit CommandEndsFirst(Guardian& guardian) : guardian_(guardian) {}
+  ~CommandEndsFirst() { guardian_.leave(); }
+  CommandEndsFirst(const CommandEndsFirst&) = delete;
+  CommandEndsFirst& operator=(const CommandEndsFirst&) = delete;
+
+ private:
+  Guardian& guardian_;
+};
+
 class GuardedRun {
  public:
   GuardedRun(const Job& job, const RunTerms& terms) : job_(job), terms_(terms) {}
 
   int run(const Store& store, const std::function<Acquire(Client&)>& acquire_through) {
+    if (const std::string why = why_not_found(); !why.empty()) {
+      tell(why);
+      return exit_code::configuration;
+    }
     Guardian guardian(job_, signals_);  // before the client: a process with threads cannot safely fork
     Client client = open_client(store, {.command = name_of(job_.command.front()), .log = tell_warnings});
-    const Waited waited = acquire_interruptibly(acquire_through(client), terms_.patience, signals_);
+    const Waited waited = wait_for(acquire_through(client), client);
     const Instant since = BootClock::now();
     if (waited.signal != 0) return interrupted(waited.signal);
     if (!waited.acquired.needless.empty()) return skipped(waited.acquired.needless);
     if (!waited.acquired.holding) return busy();
 
     Holding& holding = *waited.acquired.holding;
-    const Grant grant = {.token = holding.hold().token().value(), .holder = client.identity().id};
-    const Instant turn_ends = job_.max_hold > milliseconds::zero() ? since + job_.max_hold : Instant::max();
-    const Supervised supervised = supervise(job_, grant, turn_ends, holding.hold(), guardian, signals_);
+    tell_if_longer(holding.hold().lease());
+    Turn turn = {.grant = {.token = holding.hold().token().value(), .holder = client.identity().id}};
+    if (job_.max_hold > milliseconds::zero()) turn.ends = since + job_.max_hold;
+    if (!job_.survives_loss) turn.lifeline = client.lifeline();
+    const CommandEndsFirst command_ends_first(guardian);
+    const Supervised supervised = supervise(job_, turn, holding.hold(), guardian, signals_);
     return finish(supervised.ended, holding, supervised.told_to_end ? since : since + terms_.min_hold);
   }
 
  private:
+  Waited wait_for(const Acquire& acquire, Client& client) const {
+    std::optional<WaitNotice> notice;
+    if (is_terminal(Stream::error)) notice.emplace(client, LockName(job_.lock), terms_.kind);
+    return acquire_interruptibly(acquire, terms_.patience, signals_);
+  }
+
+  /// Others wait for so long if this host dies.
+  void tell_if_longer(milliseconds lease) const {
+    if (lease <= job_.ttl) return;
+    tell("the lease of " + in_quotes(job_.lock) + " is " + human(lease) + ", because the store gives none of " +
+         human(job_.ttl));
+  }
+
   int interrupted(int signal) const {
     tell("gave up waiting for " + in_quotes(job_.lock) + " (" + ::strsignal(signal) + ")");
     return exit_code::signal_base + signal;
@@ -118,7 +152,7 @@ class GuardedRun {
     return kept ? code : without_lock(code);
   }
 
-  bool note_success(Holding& holding) const {
+  static bool note_success(Holding& holding) {
     try {
       holding.note_success();
       return true;
@@ -157,7 +191,8 @@ class GuardedRun {
     const Released released = holding.release();
     if (released == Released::in_doubt) {
       tell("warning: the store did not confirm that " + in_quotes(job_.lock) + " was given back; it is free in " +
-           human(left) + " at the latest");
+           human(left) +
+           " at the latest. The lease was valid to the end, but a 'holdfast break' may have gone unnoticed");
     }
     return released != Released::not_held;
   }

@@ -7,14 +7,16 @@
 #include "cli/run/holding.hpp"
 #include "cli/run/job.hpp"
 #include "cli/store.hpp"
+#include "holdfast/status.hpp"
 
 namespace holdfast::cli {
 
-/// How long to wait for what a job needs, how long to keep it, and what to answer if it is not to be had.
+/// How long to wait for what a job needs, how long to keep it, and what to answer if it cannot be acquired.
 struct RunTerms {
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
   std::chrono::milliseconds min_hold = {};
   int busy_exit = exit_code::busy;
+  LockKind kind = LockKind::lock;  ///< of what is waited for
 };
 
 /// Acquires what `acquire_through` wants, runs the job under it and gives it back. Returns the tool's exit code; has

@@ -28,7 +28,8 @@ SharedState* map_shared_state() {
 
 void Guardian::Unmap::operator()(SharedState* state) const { ::munmap(state, sizeof(SharedState)); }
 
-Guardian::Guardian(const Job& job, const Signals& signals) : state_(map_shared_state()) {
+Guardian::Guardian(const Job& job, const Signals& signals)
+    : times_(job.ttl, job.grace, job.max_hold), renewal_(job.ttl / 64), state_(map_shared_state()) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("cannot make a pair of sockets");
   link_ = FileDescriptor(ends[0]);
@@ -46,31 +47,43 @@ Guardian::Guardian(const Job& job, const Signals& signals) : state_(map_shared_s
   }
 }
 
-Guardian::~Guardian() {
+void Guardian::leave() {
   link_.reset();
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-void Guardian::set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining) {
+BootClock::time_point Guardian::set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining) {
+  const BootClock::rep known = state_->valid_until;
   const BootClock::rep until = (now.time_since_epoch() + remaining).count();
-  state_->valid_until = std::max(until, state_->valid_until.load());
+  if (until > known) state_->valid_until = until;
+  // The same V looks a little different each time, because time passes between the two clocks that are read.
+  if (until - known > renewal_.count()) state_->notice_at = until - times_.lease_notice(remaining).count();
+  return BootClock::time_point(BootClock::duration(state_->notice_at));
 }
 
-void Guardian::start(const Grant& grant, BootClock::time_point turn_ends) {
-  state_->turn_until = turn_ends.time_since_epoch().count();
-  Order order = {.kind = Order::Kind::start, .token = grant.token};
-  grant.holder.copy(order.holder.data(), order.holder.size() - 1);
-  send(order);
+// Sending fails only when the guardian is dead, which ended() tells.
+
+void Guardian::start(const Turn& turn) {
+  state_->turn_until = turn.ends.time_since_epoch().count();
+  Order order = {.kind = Order::Kind::start, .token = turn.grant.token};
+  turn.grant.holder.copy(order.holder.data(), order.holder.size() - 1);
+  send_order(link_.get(), order, turn.lifeline);
 }
 
-void Guardian::forward(int signal) { send({.kind = Order::Kind::forward, .signal = signal}); }
+void Guardian::forward(int signal) { send_order(link_.get(), {.kind = Order::Kind::forward, .signal = signal}); }
 
-void Guardian::tell_lost() { send({.kind = Order::Kind::lost}); }
+void Guardian::tell_lost() {
+  kill_at_after_loss_ = times_.kill_at_after_loss(BootClock::now(), state_->ends());
+  send_order(link_.get(), {.kind = Order::Kind::lost});
+}
 
-void Guardian::send(const Order& order) {
-  // Fails only when the guardian is dead, which ended() tells.
-  ::send(link_.get(), &order, sizeof(order), MSG_NOSIGNAL);
+std::optional<Ended::Cause> Guardian::overdue() const {
+  const LossTimes::Ends ends = state_->ends();
+  const BootClock::time_point now = BootClock::now();
+  if (kill_at_after_loss_ && now >= LossTimes::overdue_at(*kill_at_after_loss_)) return Ended::Cause::lock_lost;
+  if (now < LossTimes::overdue_at(LossTimes::kill_at(ends))) return std::nullopt;
+  return times_.turn_is_over(ends) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
 }
 
 std::optional<Ended> Guardian::ended() {

@@ -5,13 +5,22 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cli/file_descriptor.hpp"
 #include "cli/run/guardian_link.hpp"
 #include "cli/run/job.hpp"
+#include "cli/run/loss_times.hpp"
 #include "cli/signals.hpp"
 
 namespace holdfast::cli {
+
+/// What the command gets: one turn with the lock.
+struct Turn {
+  Grant grant = {};
+  BootClock::time_point ends = BootClock::time_point::max();  ///< the end of `--max-hold`
+  std::vector<int> lifeline = {};  ///< what the guardian keeps open, so that the lock is not given away before it ends
+};
 
 /// The tool's side of the guardian: a small process between the tool and the command that ends the command, with all
 /// its descendants, when the lock cannot be held any longer, also when the tool is stopped or dead. Not thread-safe.
@@ -19,17 +28,22 @@ class Guardian {
  public:
   /// Forks it. REQUIRES: no other thread exists yet. `job` and `signals` must outlive *this.
   Guardian(const Job& job, const Signals& signals);
-  /// Leaves: a guardian that runs a command then kills it. Waits until the guardian has ended.
-  ~Guardian();
+  ~Guardian() { leave(); }
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
-  /// The lease lasts for `remaining` from `now`, a moment before that was asked for. Never makes it shorter.
-  void set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining);
-  /// Starts the command, which may run until `turn_ends` at most. REQUIRES: set_remaining().
-  void start(const Grant& grant, BootClock::time_point turn_ends);
+  /// The lease lasts for `remaining` from `now`, a moment before that was asked for. Never makes it shorter. Returns
+  /// when the guardian will end the command unless it hears of a renewal before.
+  BootClock::time_point set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining);
+  /// Starts the command. REQUIRES: set_remaining().
+  void start(const Turn& turn);
   void forward(int signal);
   void tell_lost();
+  /// Why the command should be dead by now, if it should: somebody has stopped the guardian.
+  std::optional<Ended::Cause> overdue() const;
+
+  /// Leaves: a guardian that runs a command then kills it. Waits until the guardian has ended. Idempotent.
+  void leave();
 
   /// Readable when the command has ended, or the guardian died.
   int descriptor() const { return link_.get(); }
@@ -38,15 +52,16 @@ class Guardian {
   std::optional<Ended> ended();
 
  private:
-  void send(const Order& order);
-
   struct Unmap {
     void operator()(SharedState* state) const;
   };
 
+  const LossTimes times_;
+  const std::chrono::nanoseconds renewal_;  ///< V moves by more than this when the lease is renewed
   std::unique_ptr<SharedState, Unmap> state_;
   FileDescriptor link_;
   pid_t pid_ = -1;
+  std::optional<BootClock::time_point> kill_at_after_loss_;
 };
 
 }  // namespace holdfast::cli

@@ -3,8 +3,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "cli/boot_clock.hpp"
+#include "cli/file_descriptor.hpp"
+#include "cli/run/loss_times.hpp"
 
 namespace holdfast::cli {
 
@@ -14,7 +18,7 @@ namespace holdfast::cli {
 /// From the tool.
 struct Order {
   enum class Kind {
-    start,    ///< run the command: `token`, `holder`
+    start,    ///< run the command: `token`, `holder`, and the descriptors of the lifeline
     forward,  ///< pass `signal` on to it
     lost,     ///< the lock is gone: end it
   };
@@ -24,6 +28,13 @@ struct Order {
   std::uint64_t token = 0;
   std::array<char, 64> holder = {};
 };
+
+/// Sends an order with copies of some descriptors, `most_descriptors` at most. False if the guardian is dead.
+bool send_order(int link, const Order& order, std::span<const int> descriptors = {});
+/// Waits for an order, whose `holder` ends with a NUL whatever was sent. False if the tool is dead, or what came is no
+/// order.
+bool receive_order(int link, Order& order, std::vector<FileDescriptor>& descriptors);
+inline constexpr std::size_t most_descriptors = 4;
 
 /// From the guardian, once, as the last thing it does.
 struct Ended {
@@ -42,11 +53,18 @@ struct Ended {
 
 /// Memory that tool, guardian and, until it is the command, the command's process share.
 struct SharedState {
-  /// V, on the BootClock. Only the tool writes it; the guardian reads it whenever it matters, without asking.
+  /// V, on the BootClock, and when the command is to be asked to end because of it (LossTimes). Only the tool writes
+  /// them, V first; the guardian reads them whenever they matter, without asking.
   std::atomic<BootClock::rep> valid_until{0};
+  std::atomic<BootClock::rep> notice_at{0};
   /// M, the end of `--max-hold`, likewise; written once, before the command starts.
   std::atomic<BootClock::rep> turn_until{BootClock::time_point::max().time_since_epoch().count()};
   std::atomic<int> exec_error{0};
+
+  LossTimes::Ends ends() const {
+    const auto instant = [](BootClock::rep count) { return BootClock::time_point(BootClock::duration(count)); };
+    return {.lease = instant(valid_until), .lease_notice = instant(notice_at), .turn = instant(turn_until)};
+  }
 };
 static_assert(std::atomic<BootClock::rep>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 

@@ -1,6 +1,7 @@
 #include "cli/run/guardian_process.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <csignal>
 
 #include "cli/run/descendants.hpp"
+#include "cli/run/process_table.hpp"
 #include "cli/text/output.hpp"
 
 namespace holdfast::cli {
@@ -22,6 +24,13 @@ FileDescriptor child_events() {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   return FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+/// This process must be quicker than those that it ends, above all when all of them wake up together: after a suspend,
+/// or in a control group that was frozen. It sleeps nearly always. Only a privileged user may do this.
+void hurry() {
+  const sched_param first{.sched_priority = ::sched_get_priority_min(SCHED_RR)};
+  ::sched_setscheduler(0, SCHED_RR, &first);
 }
 
 void drain(const FileDescriptor& descriptor) {
@@ -51,7 +60,9 @@ GuardianProcess::GuardianProcess(pid_t tool, FileDescriptor link, SharedState& s
 void GuardianProcess::run() {
   Grant grant;
   if (!children_ || !timer_ || !wait_for_start(grant)) return;
-  if (must_go() && !job_.survives_loss) {
+  if (!why_not_found().empty()) {
+    ended_.exec_error = EMFILE;  // this process has a few descriptors more than the tool had when it asked
+  } else if (must_go() && !job_.survives_loss) {
     ended_.cause = cause();  // the tool was stopped just before it could start the command
   } else {
     start(grant);
@@ -62,7 +73,7 @@ void GuardianProcess::run() {
 
 bool GuardianProcess::wait_for_start(Grant& grant) {
   Order order;
-  if (::recv(link_.get(), &order, sizeof(order), 0) != static_cast<ssize_t>(sizeof(order))) return false;
+  if (!receive_order(link_.get(), order, lifeline_)) return false;
   grant = {.token = order.token, .holder = order.holder.data()};
   return order.kind == Order::Kind::start;
 }
@@ -83,6 +94,7 @@ void GuardianProcess::start(const Grant& grant) {
   } else if (!job_.on_terminal) {
     ::setpgid(command_, command_);  // whoever comes first, the child or this: a signal may be forwarded at once
   }
+  hurry();  // the command must not inherit this
   leave_standard_streams();
 }
 
@@ -96,21 +108,24 @@ void GuardianProcess::guard() {
     if (phase_ == Phase::running && command_ < 0) break;
     if (phase_ == Phase::terminating && !has_children_) return;
     watch_the_clock();
-    if (phase_ == Phase::killing) {
-      kill_descendants();
-      return;
-    }
+    if (phase_ == Phase::killing) return kill();
     wait_until(next_deadline());
   }
   if (ended_.exec_error == 0) ended_.exec_error = state_.exec_error;
   ended_.left_children = has_children_;
 }
 
+/// The command first, and its group: to find all others takes some milliseconds.
+void GuardianProcess::kill() const {
+  if (command_ > 0) {
+    ::kill(command_, SIGKILL);
+    if (!job_.on_terminal) ::kill(-command_, SIGKILL);
+  }
+  kill_descendants();
+}
+
 void GuardianProcess::wait_until(Instant deadline) {
-  const auto nanoseconds = deadline.time_since_epoch().count();
-  itimerspec wanted{};
-  wanted.it_value = {.tv_sec = nanoseconds / 1'000'000'000, .tv_nsec = nanoseconds % 1'000'000'000};
-  ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &wanted, nullptr);
+  set_timer(timer_.get(), deadline);
   std::array<pollfd, 3> wanted_events{pollfd{.fd = link_.get(), .events = POLLIN, .revents = 0},
                                       pollfd{.fd = children_.get(), .events = POLLIN, .revents = 0},
                                       pollfd{.fd = timer_.get(), .events = POLLIN, .revents = 0}};
@@ -122,14 +137,14 @@ void GuardianProcess::wait_until(Instant deadline) {
 
 void GuardianProcess::obey() {
   Order order;
-  if (::recv(link_.get(), &order, sizeof(order), 0) != static_cast<ssize_t>(sizeof(order))) {
+  if (!receive_order(link_.get(), order, lifeline_)) {
     tool_gone_ = true;
     return;
   }
   if (phase_ != Phase::running) return;
   if (order.kind == Order::Kind::forward) forward(order.signal);
   if (order.kind == Order::Kind::lost) {
-    terminate(Ended::Cause::lock_lost, times_.kill_at_after_loss(BootClock::now(), ends()));
+    terminate(Ended::Cause::lock_lost, times_.kill_at_after_loss(BootClock::now(), state_.ends()));
   }
 }
 
@@ -169,14 +184,14 @@ void GuardianProcess::forward(int signal) const {
 
 void GuardianProcess::watch_the_clock() {
   if (job_.survives_loss) return;
-  if (phase_ == Phase::running && must_go()) terminate(cause(), LossTimes::kill_at(ends()));
+  if (phase_ == Phase::running && must_go()) terminate(cause(), LossTimes::kill_at(state_.ends()));
   if (phase_ == Phase::terminating && BootClock::now() >= kill_at_) phase_ = Phase::killing;
 }
 
-bool GuardianProcess::must_go() const { return BootClock::now() >= times_.terminate_at(ends()); }
+bool GuardianProcess::must_go() const { return BootClock::now() >= times_.terminate_at(state_.ends()); }
 
 Ended::Cause GuardianProcess::cause() const {
-  return times_.turn_is_over(ends()) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
+  return times_.turn_is_over(state_.ends()) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
 }
 
 void GuardianProcess::terminate(Ended::Cause cause, Instant kill_at) {
@@ -188,12 +203,7 @@ void GuardianProcess::terminate(Ended::Cause cause, Instant kill_at) {
 
 GuardianProcess::Instant GuardianProcess::next_deadline() const {
   if (job_.survives_loss) return Instant::max();
-  return phase_ == Phase::running ? times_.terminate_at(ends()) : kill_at_;
-}
-
-LossTimes::Ends GuardianProcess::ends() const {
-  const auto instant = [](BootClock::rep count) { return Instant(BootClock::duration(count)); };
-  return {.lease = instant(state_.valid_until), .turn = instant(state_.turn_until)};
+  return phase_ == Phase::running ? times_.terminate_at(state_.ends()) : kill_at_;
 }
 
 }  // namespace holdfast::cli

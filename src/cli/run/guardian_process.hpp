@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 #include "cli/file_descriptor.hpp"
 #include "cli/run/guardian_link.hpp"
 #include "cli/run/job.hpp"
@@ -28,6 +30,9 @@ namespace holdfast::cli {
 ///
 /// Terminating is final: a renewal that succeeds after SIGTERM was sent cannot take it back. A job that is only to be
 /// warned of a loss is never terminated, and goes on when the tool is gone.
+///
+/// Where the store notices that the tool dies, it would give the lock away before this process has killed anybody; so
+/// this process has the tool's lifeline, too, until it ends.
 class GuardianProcess {
  public:
   /// In the forked process. `link` is its end; all else belongs to the tool's copy of this memory.
@@ -53,8 +58,8 @@ class GuardianProcess {
   bool must_go() const;
   Ended::Cause cause() const;
   void terminate(Ended::Cause cause, Instant kill_at);
+  void kill() const;
   Instant next_deadline() const;
-  LossTimes::Ends ends() const;
 
   const pid_t tool_;
   FileDescriptor link_;
@@ -64,6 +69,7 @@ class GuardianProcess {
   const LossTimes times_;
   FileDescriptor children_;  ///< readable when a child changed
   FileDescriptor timer_;
+  std::vector<FileDescriptor> lifeline_;  ///< until this process ends, the store counts the tool as alive
 
   Phase phase_ = Phase::running;
   pid_t command_ = -1;  ///< -1 once it has ended

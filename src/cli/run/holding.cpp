@@ -88,9 +88,13 @@ Acquire run_of_job(Client& client, const LockName& name, std::chrono::millisecon
   const OnceOptions once_options = {.at_most = options.max_hold, .lock = options};
   auto job = std::make_shared<Once>(client, name, period, once_options);
   return [job](nanoseconds wait, const std::stop_token& stop) -> Acquired {
-    if (auto run = job->try_begin_for(wait, stop)) return {.holding = std::make_unique<RunUnderWay>(*std::move(run))};
-    if (job->due()) return {};
-    return {.needless = done_already(*job)};
+    Attempt attempt = job->attempt_for(wait, stop);
+    switch (attempt.outcome) {
+      case Attempt::Outcome::begun: return {.holding = std::make_unique<RunUnderWay>(std::move(attempt.run))};
+      case Attempt::Outcome::done: return {.needless = done_already(*job)};
+      case Attempt::Outcome::busy: break;
+    }
+    return {};
   };
 }
 

@@ -26,10 +26,20 @@ void JobFlags::define(Parameters& parameters) {
   parameters.duration("--max-hold", "keep it at most so long: then CMD is ended, exit 79", max_hold_);
   parameters.choice("--on-lost", {"kill", "warn"}, "what to do with CMD when it is lost (default: kill)", on_lost_);
   parameters.duration("--grace", "from SIGTERM to SIGKILL, as far as the lease allows (default: 5s)", grace_);
-  parameters.text("--reason", "TEXT", "why; shown by ls and show", reason_);
+  parameters.text("--reason", "TEXT", "why; shown by 'ls -l' and 'show'", reason_);
   parameters.number("--busy-exit", "exit code instead of 75", 0, 255, busy_exit_);
   parameters.store(store_);
   parameters.command(command_);
+}
+
+Store JobFlags::store() const {
+  Store store = choose_store(store_);
+  if (store.url.starts_with("memory:")) {
+    throw Error(Errc::bad_url,
+                "memory: is a store inside one process, so it would exclude nobody; leave out --url and HOLDFAST_URL, "
+                "or name a store that others can reach, such as sqlite:/path/locks.db");
+  }
+  return store;
 }
 
 milliseconds JobFlags::ttl() const {

@@ -19,7 +19,8 @@ class JobFlags {
   void define(Parameters& parameters);
 
   const std::string& name() const { return name_; }
-  Store store() const { return choose_store(store_); }
+  /// Throws holdfast::Error for a store that no other process can reach: it would exclude nobody.
+  Store store() const;
 
   /// These throw UsageError for flags that contradict each other.
   LockOptions lock_options() const;

@@ -12,38 +12,54 @@ namespace holdfast::cli {
 ///
 /// | what happened             | SIGTERM                        | SIGKILL                                        |
 /// |---------------------------|--------------------------------|------------------------------------------------|
-/// | renewals fail             | V - min(grace, ttl / 4)        | V - 100 ms                                     |
+/// | renewals fail             | V - lease_notice()             | V - 100 ms                                     |
 /// | it was held for long      | M - min(grace, max_hold / 4)   | M - 100 ms                                     |
 /// | the lock is gone already  | at once                        | after min(grace, 1 s), before V and M at most  |
+///
+/// SIGTERM never comes later than SIGKILL, however short the grace. The guardian sees to all of this; if it has not
+/// done so half of the 100 ms later, because somebody stopped it, the tool kills the command itself.
 class LossTimes {
  public:
   using Instant = BootClock::time_point;
-  using milliseconds = std::chrono::milliseconds;
+  using milliseconds = std::chrono::milliseconds;  // NOLINT(readability-identifier-naming): the standard's name
+  using nanoseconds = std::chrono::nanoseconds;    // NOLINT(readability-identifier-naming): the standard's name
 
   struct Ends {
-    Instant lease;                  ///< V
-    Instant turn = Instant::max();  ///< M
+    Instant lease;                          ///< V
+    Instant lease_notice = Instant::max();  ///< V - lease_notice()
+    Instant turn = Instant::max();          ///< M
   };
 
   LossTimes(milliseconds ttl, milliseconds grace, milliseconds max_hold)
-      : grace_(grace), lease_notice_(std::min(grace, ttl / 4)), turn_notice_(std::min(grace, max_hold / 4)) {}
+      : ttl_(ttl), grace_(grace), turn_notice_(std::max(std::min(grace, max_hold / 4), margin)) {}
 
-  Instant terminate_at(const Ends& ends) const {
-    return std::min(ends.lease - lease_notice_, ends.turn - turn_notice_);
+  /// How long before V the command is asked to end: min(grace, ttl / 4), where the store proves a lease as soon as it
+  /// grants it. A store may prove less: ZooKeeper shows that a session was alive some time ago, so a renewal moves V to
+  /// `given` from now, much less than the ttl. The next renewal is sent a third of the ttl later. The command must be
+  /// left alone until then, and for as long again, because a renewal may be slow.
+  nanoseconds lease_notice(nanoseconds given) const {
+    const nanoseconds left_at_renewal = given - nanoseconds(ttl_) / 3;
+    return std::max<nanoseconds>(std::min<nanoseconds>({grace_, ttl_ / 4, left_at_renewal / 2}), margin);
   }
+
+  Instant terminate_at(const Ends& ends) const { return std::min(ends.lease_notice, turn_notice(ends)); }
   /// Whether M, and not V, is why.
-  bool turn_is_over(const Ends& ends) const { return ends.turn - turn_notice_ <= ends.lease - lease_notice_; }
+  bool turn_is_over(const Ends& ends) const { return turn_notice(ends) <= ends.lease_notice; }
   static Instant kill_at(const Ends& ends) { return std::min(ends.lease, ends.turn) - margin; }
   Instant kill_at_after_loss(Instant now, const Ends& ends) const {
     return std::min(now + std::min(grace_, longest_after_loss), kill_at(ends));
   }
+  /// When whoever was to send SIGKILL at `kill_at` must have done so.
+  static Instant overdue_at(Instant kill_at) { return kill_at + margin / 2; }
 
  private:
   static constexpr milliseconds margin = milliseconds(100);
   static constexpr milliseconds longest_after_loss = std::chrono::seconds(1);
 
+  Instant turn_notice(const Ends& ends) const { return ends.turn - turn_notice_; }
+
+  milliseconds ttl_;
   milliseconds grace_;
-  milliseconds lease_notice_;
   milliseconds turn_notice_;
 };
 

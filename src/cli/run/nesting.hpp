@@ -21,7 +21,7 @@ std::string with_hold(const std::string& outer, const Grant& grant);
 /// another host.
 struct AncestorsHold {
   Grant grant;
-  ClaimMode mode;
+  ClaimMode mode = ClaimMode::exclusive;
 };
 std::optional<AncestorsHold> ancestors_hold(const LockStatus& lock, const std::string& outer);
 

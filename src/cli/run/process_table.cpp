@@ -2,12 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <iterator>
 #include <memory>
-#include <string>
+#include <sstream>
 #include <string_view>
 
 #include "cli/file_descriptor.hpp"
@@ -28,27 +31,73 @@ Number number(std::string_view text) {
   return value;
 }
 
+/// Opened once and kept, also by the guardian: whatever becomes of the mount, its processes can be found.
+int proc() {
+  static const FileDescriptor root(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return root.get();
+}
+
+FileDescriptor open_in_proc(const std::string& path, int flags) {
+  return FileDescriptor(::openat(proc(), path.c_str(), flags | O_CLOEXEC));
+}
+
+/// Its beginning; empty if it cannot be read.
+std::string read_in_proc(const std::string& path) {
+  const FileDescriptor file = open_in_proc(path, O_RDONLY);
+  std::array<char, 4096> buffer{};
+  const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : -1;
+  return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+}
+
+/// The pids that this process has, first in the namespace whose processes /proc shows, then in those inside of it.
+/// Empty where the kernel has no namespaces.
+std::vector<pid_t> own_pids() {
+  constexpr std::string_view field = "\nNSpid:";
+  const std::string status = read_in_proc("self/status");
+  const std::size_t at = status.find(field);
+  if (at == std::string::npos) return {};
+  std::istringstream line(status.substr(at + field.size(), status.find('\n', at + 1) - at - field.size()));
+  return {std::istream_iterator<pid_t>(line), {}};
+}
+
 }  // namespace
 
+std::string why_not_found() {
+  const std::string remedy = ", so the command could not be stopped with all its descendants when the lock is lost";
+  const FileDescriptor folder = open_in_proc(".", O_RDONLY | O_DIRECTORY);
+  const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const int error = errno;
+  if ((!folder || !handle) && (error == EMFILE || error == ENFILE)) {
+    return "there are too few file descriptors" + remedy + "; raise the limit on open files (ulimit -n)";
+  }
+  if (!handle) return "the kernel has no pidfd_open()" + remedy + "; Linux 5.3 has it";
+  const auto self = look_at(::getpid());
+  const std::vector<pid_t> pids = own_pids();
+  if (read_in_proc("self/stat").empty()) return "/proc is not mounted" + remedy + "; mount it";
+  const bool ours = self && self->parent == ::getppid() && (pids.empty() || pids == std::vector{::getpid()});
+  if (!ours) {
+    return "/proc shows the processes of another pid namespace" + remedy + "; mount it anew ('unshare --mount-proc')";
+  }
+  return "";
+}
+
 std::optional<Process> look_at(pid_t pid) {
-  const FileDescriptor file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 1024> buffer{};
-  const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : -1;
-  if (length <= 0) return std::nullopt;
-  std::string_view line(buffer.data(), static_cast<std::size_t>(length));
+  const std::string text = read_in_proc(std::to_string(pid) + "/stat");
+  std::string_view line = text;
   const std::size_t name_end = line.rfind(") ");
   if (name_end == std::string_view::npos) return std::nullopt;
   line.remove_prefix(name_end + 2);
   const std::string_view state = word(line, 0);
   return Process{.pid = pid,
                  .parent = number<pid_t>(word(line, 1)),
-                 .alive = state != "Z" && state != "X",
+                 .alive = (state != "Z" && state != "X") || number<int>(word(line, 17)) > 1,
                  .started = number<std::uint64_t>(word(line, 19))};
 }
 
 std::vector<Process> all_processes() {
   std::vector<Process> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
+  const int descriptor = ::openat(proc(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(descriptor < 0 ? nullptr : ::fdopendir(descriptor), &::closedir);
   if (!folder) return found;
   while (const dirent* const entry = ::readdir(folder.get())) {
     const auto pid = number<pid_t>(static_cast<const char*>(entry->d_name));

@@ -14,6 +14,7 @@ namespace {
 std::optional<std::uint32_t> to_count(std::string_view text) {
   std::uint32_t count = 0;
   const char* const end = text.data() + text.size();
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it is told the end
   const auto [rest, error] = std::from_chars(text.data(), end, count);
   const bool good = error == std::errc() && rest == end && count >= 1 && count <= Semaphore::max_total;
   return good ? std::optional(count) : std::nullopt;
@@ -46,8 +47,9 @@ class RunCommand : public Command {
   int execute() override {
     const LockName name(flags_.name());
     const LockOptions options = flags_.lock_options();
-    const RunTerms terms = flags_.terms();
+    RunTerms terms = flags_.terms();
     const auto permits = permits_ ? std::optional(parse_permits(*permits_)) : std::nullopt;
+    if (permits) terms.kind = LockKind::semaphore;
     if (period_ && *period_ <= std::chrono::milliseconds::zero()) throw UsageError("--once-per: must be longer than 0");
     const Store store = flags_.store();
     if (is_terminal(Stream::error)) tell_if_default(store);
@@ -94,12 +96,13 @@ const CommandEntry run_entry = {
     .details =
         "CMD gets HOLDFAST_LOCK, HOLDFAST_TOKEN, HOLDFAST_HOLDER and HOLDFAST_URL in its environment. If the lock\n"
         "is lost, CMD and all its descendants get SIGTERM, then SIGKILL, before somebody else can have it; with\n"
-        "--on-lost warn they go on, and exit 79 says that CMD's success was not under the lock.\n"
+        "--on-lost warn they go on, and exit 79 says that CMD's success was not under the lock. A lock that an\n"
+        "operator breaks goes to the next one at once, and CMD is ended then.\n"
         "Inside CMD, 'holdfast run' of the same lock runs at once.\n"
         "Exit code: CMD's own, or 128 + signal; 64 usage, 69 store unreachable, 70 internal error, 75 busy,\n"
         "77 access refused, 78 bad URL, 79 lock lost, 126 CMD cannot be executed, 127 CMD not found;\n"
         "0 with a line on standard error if --once-per skipped it.\n"
-        "Durations: 500ms, 10s, 5m, 1h, 1h30m.\n"
+        "Durations: 500ms, 10s, 5m, 1h30m, 1.5h, 1d, 1w.\n"
         "Examples:\n"
         "  holdfast run nightly-report -- ./report.sh --all\n"
         "  holdfast run backup --try --reason 'hourly backup' -- rsync -a /srv/ /backup/\n"

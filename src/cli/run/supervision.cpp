@@ -13,10 +13,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-void refresh(Guardian& guardian, const Hold& hold) {
+/// Tells the guardian how long the lease lasts. Returns how long the tool may sleep before it must do so again: half of
+/// the time that is left before the guardian acts on what it knows, so that it always hears of a renewal in time.
+milliseconds refresh(Guardian& guardian, const Hold& hold, milliseconds ttl) {
+  constexpr milliseconds shortest(10);
+  constexpr milliseconds longest(1000);
+  const milliseconds otherwise = std::clamp<milliseconds>(ttl / 16, shortest, longest);
   const BootClock::time_point now = BootClock::now();  // before the question, so that the answer is never too long
   const std::chrono::nanoseconds remaining = hold.remaining();
-  if (remaining > std::chrono::nanoseconds::zero()) guardian.set_remaining(now, remaining);
+  if (remaining <= std::chrono::nanoseconds::zero()) return otherwise;
+  const auto left = std::chrono::floor<milliseconds>(guardian.set_remaining(now, remaining) - now);
+  return std::clamp(left / 2, shortest, otherwise);
 }
 
 void pass_on(const Signals::Arrived& arrived, Guardian& guardian, const Job& job) {
@@ -35,14 +42,11 @@ void hear_of_loss(Guardian& guardian, const Job& job) {
 
 }  // namespace
 
-Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point turn_ends, const Hold& hold,
-                     Guardian& guardian, const Signals& signals) {
-  // The lease is renewed every ttl / 3 and the guardian first acts at ttl / 4 before its end: this is often enough.
-  const milliseconds pause = std::clamp<milliseconds>(job.ttl / 8, milliseconds(50), milliseconds(1000));
+Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardian& guardian, const Signals& signals) {
   // From now on the guardian decides when the tool stops.
   if (job.on_terminal) ignore_terminal_stops();
-  refresh(guardian, hold);
-  guardian.start(grant, turn_ends);
+  milliseconds pause = refresh(guardian, hold, job.ttl);
+  guardian.start(turn);
   leave_standard_streams();
 
   Supervised result;
@@ -52,7 +56,7 @@ Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point t
                                pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
   while (wanted[ended].revents == 0) {
     ::poll(wanted.data(), wanted.size(), static_cast<int>(pause.count()));
-    refresh(guardian, hold);
+    pause = refresh(guardian, hold, job.ttl);
     if (wanted[signalled].revents != 0) {
       const Signals::Arrived arrived = signals.take();
       result.told_to_end = result.told_to_end || arrived.asks_to_end();
@@ -62,6 +66,12 @@ Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point t
       hear_of_loss(guardian, job);
       wanted[lost].fd = -1;  // once is enough; poll() skips it now
       wanted[lost].revents = 0;
+    }
+    const auto overdue = job.survives_loss ? std::nullopt : guardian.overdue();
+    if (overdue && wanted[ended].revents == 0) {
+      kill_descendants();
+      result.ended = Ended{.cause = *overdue};
+      return result;
     }
   }
   result.ended = guardian.ended();

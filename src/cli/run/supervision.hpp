@@ -15,9 +15,8 @@ struct Supervised {
   bool told_to_end = false;         ///< a signal came that asks programs to end
 };
 
-/// Runs the job under `hold`, until `turn_ends` at most: tells the guardian how long the lease lasts and when it is
+/// Runs the job for one turn under `hold`: tells the guardian how long the lease lasts and when it is
 /// lost, and passes signals on. Returns when the command has ended, and all of its descendants if it was made to.
-Supervised supervise(const Job& job, const Grant& grant, BootClock::time_point turn_ends, const Hold& hold,
-                     Guardian& guardian, const Signals& signals);
+Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardian& guardian, const Signals& signals);
 
 }  // namespace holdfast::cli

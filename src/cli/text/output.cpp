@@ -2,30 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 
+#include "cli/text/characters.hpp"
+
 namespace holdfast::cli {
 namespace {
-
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-/// The length of the well-formed character that `text` begins with; 0 if there is none, or if it is a control
-/// character: C0, DEL, or C1 (which terminals may obey, too).
-std::size_t showable_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[i])) return 0;
-  }
-  const bool is_c1 = first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-  return is_c1 ? 0 : length;
-}
 
 std::string escaped(char byte) {
   switch (byte) {
@@ -36,6 +23,18 @@ std::string escaped(char byte) {
   }
   std::array<char, 5> text{};
   std::snprintf(text.data(), text.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+  return text.data();
+}
+
+std::string escaped(const Character& character) {
+  if (character.code < 0x80) return escaped(static_cast<char>(character.code));
+  std::array<char, 11> text{};
+  const auto code = static_cast<unsigned>(character.code);
+  if (code < 0x10000) {
+    std::snprintf(text.data(), text.size(), "\\u%04x", code);
+  } else {
+    std::snprintf(text.data(), text.size(), "\\U%08x", code);
+  }
   return text.data();
 }
 
@@ -55,13 +54,15 @@ int descriptor_of(Stream stream) { return stream == Stream::output ? STDOUT_FILE
 std::string printable(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
-    const std::size_t length = showable_length(text);
-    if (length > 0) {
-      shown += text.substr(0, length);
-    } else {
+    const Character character = first_character(text);
+    if (character.bytes == 0) {
       shown += escaped(text.front());
+    } else if (is_treacherous(character.code)) {
+      shown += escaped(character);
+    } else {
+      shown += text.substr(0, character.bytes);
     }
-    text.remove_prefix(length > 0 ? length : 1);
+    text.remove_prefix(std::max<std::size_t>(character.bytes, 1));
   }
   return shown;
 }
@@ -70,8 +71,10 @@ std::string in_quotes(std::string_view text) { return "'" + printable(text) + "'
 
 std::size_t width(std::string_view printable_text) {
   std::size_t columns = 0;
-  for (const char byte : printable_text) {
-    if (!is_continuation(byte)) ++columns;
+  while (!printable_text.empty()) {
+    const Character character = first_character(printable_text);
+    columns += columns_of(character.code);
+    printable_text.remove_prefix(std::max<std::size_t>(character.bytes, 1));
   }
   return columns;
 }

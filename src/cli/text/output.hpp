@@ -5,12 +5,13 @@
 
 namespace holdfast::cli {
 
-/// Safe to show on a terminal: control characters and broken UTF-8 become escapes (`\n`, `\x1b`). A lock's name may
-/// hold any character, and whoever lists locks did not choose the names.
+/// Safe to show on a terminal: control characters, characters that change the direction of writing or are invisible,
+/// and broken UTF-8 become escapes (`\n`, `\x1b`, `\u202e`). A lock's name may hold any character, and whoever lists
+/// locks did not choose the names.
 std::string printable(std::string_view text);
 /// The same between single quotes, for messages.
 std::string in_quotes(std::string_view text);
-/// How many columns a printable text takes, at one per character.
+/// How many columns a printable text takes: two for each wide character and emoji, none for marks that combine.
 std::size_t width(std::string_view printable_text);
 
 /// One message for people on standard error, in one write: `holdfast: TEXT`.

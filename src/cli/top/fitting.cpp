@@ -2,19 +2,21 @@
 
 #include <algorithm>
 
+#include "cli/text/characters.hpp"
 #include "cli/text/output.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-/// How many bytes the first `columns` characters take.
+/// How many bytes of `text` fit into so many columns, in whole characters with the marks that belong to them.
 std::size_t length_of(std::string_view text, std::size_t columns) {
   std::size_t length = 0;
   while (length < text.size()) {
-    std::size_t next = length + 1;
-    while (next < text.size() && width(text.substr(next, 1)) == 0) ++next;
-    if (columns-- == 0) break;
-    length = next;
+    const Character next = first_character(text.substr(length));
+    const std::size_t wanted = columns_of(next.code);
+    if (wanted > columns) break;
+    columns -= wanted;
+    length += std::max<std::size_t>(next.bytes, 1);
   }
   return length;
 }

@@ -6,7 +6,7 @@
 
 namespace holdfast::cli {
 
-/// Making texts fit a screen. Widths are columns, at one per character; texts must be printable().
+/// Making texts fit a screen. Widths are columns, as width() counts them; texts must be printable().
 
 /// The text, or its beginning and an ellipsis if it is wider.
 std::string cut(std::string_view text, std::size_t columns);
