@@ -11,6 +11,7 @@ namespace holdfast::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Mistakes : public World {
  protected:
@@ -26,12 +27,16 @@ class Mistakes : public World {
 };
 
 TEST_F(Mistakes, OfTheCommandLineAre64) {
-  expect_error({}, 64, "'holdfast help'");
-  expect_error({"rum"}, 64, "'rum'");
+  expect_error({"rum"}, 64, "there is no subcommand 'rum' (did you mean 'run'?)");
   expect_error({"help", "rum"}, 64, "'rum'");
-  expect_error({"--url", "memory:", "ls"}, 64, "flags come behind the subcommand");
+  expect_error({"lsit"}, 64, "'lsit'");
+  expect_error({"electt"}, 64, "did you mean 'elect'?");
+  expect_error({"--json", "ls"}, 64, "only --url and --password-file may stand before the subcommand, not '--json'");
+  expect_error({"--url", "memory:"}, 64, "'holdfast help'");
+  expect_error({"--url"}, 64, "--url takes exactly one value");
   expect_error({"version", "extra"}, 64, "unexpected 'extra'");
-  expect_error({"ls", "--jason"}, 64, "unexpected '--jason'");
+  expect_error({"ls", "--jason"}, 64, "unexpected '--jason' (did you mean '--json'?)");
+  expect_error({"run", "x", "--tll=5s", "--", "true"}, 64, "unexpected '--tll' (did you mean '--ttl'?)");
   expect_error({"ls", "a", "b"}, 64, "unexpected 'b'");
   expect_error({"show"}, 64, "NAME");
   expect_error({"run"}, 64, "holdfast run NAME [FLAGS] -- CMD");
@@ -64,6 +69,44 @@ TEST_F(Mistakes, InTheUrlAre78) {
   expect_error({"show", "x", "-u", "memory:?unknown=1"}, 78, "memory:");
 }
 
+TEST_F(Mistakes, InThePathOfTheUrlAre78AndCreateNothing) {
+  const std::string url = "sqlite:" + (folder / "nope" / "dir" / "x.db").string();
+  expect_error({"ls", "-u", url}, 78, "nope' does not exist");
+  expect_error({"run", "x", "-u", url, "--", "true"}, 78, "nope' does not exist");
+  EXPECT_FALSE(std::filesystem::exists(folder / "nope"));
+}
+
+/// Neither in the subcommand's place nor behind it does the URL make a difference.
+TEST_F(Mistakes, AreNoneIfTheUrlStandsBeforeTheSubcommand) {
+  for (const std::vector<std::string>& words :
+       {tool({"--url", url, "run", "x", "--", "echo", "ran"}), tool({"-u", url, "run", "x", "--", "echo", "ran"}),
+        tool({"--url=" + url, "run", "x", "--", "echo", "ran"}), tool({"-u" + url, "run", "x", "--", "echo", "ran"})}) {
+    const Finished finished = run(words, {.environment = {"HOLDFAST_URL=nosuchstore:"}});
+    EXPECT_EQ(finished.code, 0) << finished.errors;
+    EXPECT_EQ(finished.output, "ran\n");
+  }
+}
+
+TEST_F(Mistakes, OfAStoreThatExcludesNobodyAre78) {
+  for (const char* subcommand : {"run", "elect"}) {
+    expect_error({subcommand, "x", "-u", "memory:", "--", "echo", "ran"}, 78, "would exclude nobody");
+    expect_error({subcommand, "x", "-u", "memory:name", "--", "echo", "ran"}, 78, "would exclude nobody");
+  }
+}
+
+/// Texts that say it twice, or in the words of the library.
+TEST_F(Mistakes, AreSaidOnce) {
+  const Finished finished = run(tool({"ls", "-u", "no-url-at-all"}));
+  EXPECT_THAT(finished.errors, Not(HasSubstr("bad store URL")));
+  const Finished silent = run(tool({"run", "x", "-u", "redis://127.0.0.1:1", "--", "true"}));
+  EXPECT_EQ(silent.code, 69);
+  EXPECT_THAT(silent.errors, HasSubstr("within 5 s"));
+  EXPECT_THAT(silent.errors, HasSubstr("Connection refused"));
+  EXPECT_THAT(silent.errors, Not(HasSubstr("connect_timeout")));
+  EXPECT_THAT(silent.errors, Not(HasSubstr("the store cannot be reached")));
+}
+
+/// A process that may open ten files has no room for a store in a file.
 TEST_F(Mistakes, OfAFileThatMayNotBeUsedAre77) {
   using std::filesystem::perms;
   if (::geteuid() == 0) {  // who may write everywhere, but is not given a stranger's file

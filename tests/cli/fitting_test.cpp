@@ -21,6 +21,14 @@ TEST(Fitting, NeverCutsACharacterInTwo) {
   EXPECT_EQ(cut("aüb☃c", 4), "aüb…");
 }
 
+TEST(Fitting, CutsBeforeAWideCharacterThatHasNoRoom) {
+  EXPECT_EQ(cut("日本語", 6), "日本語");
+  EXPECT_EQ(cut("日本語", 5), "日本…");
+  EXPECT_EQ(cut("日本語", 4), "日…");
+  EXPECT_EQ(fitted("日本語", 4), "日… ");
+  EXPECT_EQ(cut("e\u0301e\u0301e\u0301", 2), "e\u0301…") << "a mark stays with its letter";
+}
+
 TEST(Fitting, FillsUpWithBlanks) {
   EXPECT_EQ(fitted("ü", 3), "ü  ");
   EXPECT_EQ(fitted("longer", 3), "lo…");

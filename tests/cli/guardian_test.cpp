@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/world.hpp"
+#include "holdfast/client.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace holdfast::test {
@@ -107,7 +108,6 @@ TEST_F(Guarded, CommandOfAnotherUserDoesNotKeepTheLock) {
   std::filesystem::copy_file("/usr/bin/setpriv", become_root);
   ASSERT_EQ(::chmod(become_root.c_str(), S_ISUID | 0755), 0);
   ASSERT_EQ(::chown(folder.c_str(), 54321, 54321), 0);
-  std::filesystem::permissions(folder, std::filesystem::perms::all);
   const std::string script =
       "'" + become_root.string() + "' --reuid=0 sh -c 'echo $$ >" + folder.string() + "/pid; sleep 60'";
   Process& process =
@@ -119,6 +119,59 @@ TEST_F(Guarded, CommandOfAnotherUserDoesNotKeepTheLock) {
   const Finished finished = process.finish();
   EXPECT_EQ(finished.code, 79);
   EXPECT_THAT(finished.errors, HasSubstr("runs as another user and cannot be stopped from here"));
+}
+
+/// A command whose first thread has ended looks like a zombie, and works on.
+class Leaderless : public World {
+ protected:
+  Process& start_leaderless(const std::vector<std::string>& flags) {
+    std::vector<std::string> words = tool({"run", "x"});
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.push_back("--");
+    for (const std::string& word : leaderless(folder / "pid")) words.push_back(word);
+    Process& process = start(words);
+    EXPECT_TRUE(eventually([&] { return state_of(pid_in("pid")) == 'Z'; }));
+    EXPECT_TRUE(alive(pid_in("pid")));
+    return process;
+  }
+};
+
+TEST_F(Leaderless, CommandDiesWithTheTool) {
+  start_leaderless({}).signal(SIGKILL);
+  EXPECT_TRUE(all_end({"pid"}));
+}
+
+TEST_F(Leaderless, CommandDiesWithTheGuardian) {
+  Process& process = start_leaderless({});
+  ::kill(children_of(process.pid()).at(0), SIGKILL);
+  EXPECT_EQ(process.finish().code, 70);
+  EXPECT_FALSE(alive(pid_in("pid")));
+}
+
+TEST_F(Leaderless, CommandOfAStoppedToolIsDeadBeforeTheNextHolderStarts) {
+  Process& process = start_leaderless({"--ttl", "1s"});
+  const pid_t command = pid_in("pid");
+  process.signal(SIGSTOP);
+  const std::string look = "ls /proc/" + std::to_string(command) + "/task 2>/dev/null | wc -l";
+  EXPECT_EQ(run_script("x", {}, look).output, "0\n");
+  process.signal(SIGCONT);
+  EXPECT_EQ(process.finish().code, 79);
+}
+
+TEST_F(Leaderless, CommandDiesWhenTheLockIsBroken) {
+  Process& process = start_leaderless({});
+  EXPECT_TRUE(Client(url).evict("x"));
+  EXPECT_EQ(process.finish().code, 79);
+  EXPECT_FALSE(alive(pid_in("pid")));
+}
+
+TEST_F(Guarded, FamilyDiesInTimeAlthoughTheGuardianIsStopped) {
+  // The tool does what the guardian should have done.
+  Process& process = start_family({"--ttl", "1s"});
+  ::kill(guardian_of(process), SIGSTOP);
+  ASSERT_TRUE(Client(url).evict("x"));
+  EXPECT_EQ(process.finish().code, 79);
+  for (const char* file : {"command", "child", "stray"}) EXPECT_FALSE(alive(pid_in(file))) << file;
 }
 
 TEST_F(Guarded, GuardianDoesNotListenToSignals) {

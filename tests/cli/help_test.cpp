@@ -20,6 +20,14 @@ TEST(Help, ListsAllSubcommands) {
   }
 }
 
+/// A person gets what there is to know, a script its exit code.
+TEST(Help, IsWhatWhoeverSaysNothingGets) {
+  const Finished finished = run(tool({}));
+  EXPECT_EQ(finished.code, 64);
+  EXPECT_EQ(finished.output, run(tool({"help"})).output);
+  EXPECT_EQ(finished.errors, "");
+}
+
 TEST(Help, OfEachSubcommandHasAnExample) {
   for (const cli::CommandEntry* entry : cli::all_commands()) {
     const std::string name(entry->name);
@@ -37,7 +45,10 @@ TEST(Help, OfRunNamesTheFormOfItsCommand) {
 }
 
 TEST(Help, BehindTheDashesIsForTheCommand) {
-  const Finished finished = run(tool({"run", "x", "-u", "memory:", "--", "sh", "-c", "echo \"$1\"", "sh", "--help"}));
+  const auto folder = new_folder();
+  const Finished finished = run(tool(
+      {"run", "x", "-u", "sqlite:" + (folder / "locks.db").string(), "--", "sh", "-c", "echo \"$1\"", "sh", "--help"}));
+  std::filesystem::remove_all(folder);
   EXPECT_EQ(finished.output, "--help\n");
 }
 
@@ -45,6 +56,7 @@ TEST(Version, IsTheLibrarys) {
   const std::string expected = "holdfast " + std::string(version) + "\n";
   EXPECT_EQ(run(tool({"version"})).output, expected);
   EXPECT_EQ(run(tool({"--version"})).output, expected);
+  EXPECT_EQ(run(tool({"-V"})).output, expected);
 }
 
 TEST(Version, OpensNoStore) {

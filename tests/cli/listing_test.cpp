@@ -127,7 +127,22 @@ TEST_F(Listing, ShowsOtherThingsOfTheSameName) {
   const Finished finished = run(tool({"show", "jobs/a"}), with_store());
   EXPECT_THAT(finished.output, HasSubstr("permits:    2/5 taken\n"));
   EXPECT_THAT(finished.output, HasSubstr("election"));
-  EXPECT_EQ(json({"show", "jobs/a", "--json"})["mode"], "exclusive");
+  const Json shown = json({"show", "jobs/a", "--json"});
+  EXPECT_EQ(shown["mode"], "exclusive");
+  ASSERT_EQ(shown["also"].size(), 2U);
+  EXPECT_EQ(shown["also"][0]["mode"], "permits");
+  EXPECT_EQ(shown["also"][0]["taken"], 2);
+  EXPECT_EQ(shown["also"][1]["mode"], "election");
+  EXPECT_THAT(run(tool({"ls"}), with_store()).output, HasSubstr("permits 2/5"));
+}
+
+TEST_F(Listing, SaysWhyInItsLongForm) {
+  for (const char* flag : {"-l", "--long"}) {
+    const Finished finished = run(tool({"ls", "jobs/", flag}), with_store());
+    EXPECT_THAT(finished.output, HasSubstr("  REASON\n"));
+    EXPECT_THAT(finished.output, HasSubstr("  because\n"));
+  }
+  EXPECT_THAT(run(tool({"ls", "other", "-l"}), with_store()).output, HasSubstr("  -\n")) << "it did not say why";
 }
 
 TEST_F(Listing, ShowsAFreeLockAsFree) {

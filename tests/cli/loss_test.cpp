@@ -49,7 +49,7 @@ TEST_F(Lost, ControlACommandWithoutAWorkingGuardianIsSeenAlive) {
 }
 
 TEST_F(Lost, CommandOfAToolThatGoesOnInTimeLives) {
-  Process& process = start_run("x", {"--ttl", "2s"}, "echo $$ >$dir/pid; while [ ! -e $dir/go ]; do sleep 0.02; done");
+  Process& process = start_run("x", {}, "echo $$ >$dir/pid; while [ ! -e $dir/go ]; do sleep 0.02; done");
   const pid_t command = pid_in("pid");
   process.signal(SIGSTOP);
   EXPECT_FALSE(eventually(500ms, [&] { return !alive(command); }));
@@ -58,8 +58,20 @@ TEST_F(Lost, CommandOfAToolThatGoesOnInTimeLives) {
   EXPECT_EQ(process.finish().code, 0);
 }
 
+TEST_F(Lost, JobThatIsStoppedAsAWholeAndContinuedTooLateDoesNotGoOn) {
+  // Nobody can end it while all of it is stopped; but when it goes on, its guardian is quick.
+  Process& stopped = start_run("x", {"--ttl", "1s"}, stubborn_script);
+  const pid_t command = pid_in("pid");
+  const pid_t guardian = children_of(stopped.pid()).at(0);
+  for (const pid_t pid : {stopped.pid(), guardian, command}) ::kill(pid, SIGSTOP);
+  EXPECT_EQ(run_script("x", {}, look_script).output, "alive\n") << "else this shows nothing";
+  for (const pid_t pid : {command, guardian, stopped.pid()}) ::kill(pid, SIGCONT);
+  EXPECT_TRUE(all_end({"pid"}));
+  EXPECT_EQ(stopped.finish().code, 79);
+}
+
 TEST_F(Lost, CommandIsAskedToEndFirst) {
-  Process& process = start_run("x", {"--ttl", "1s"},
+  Process& process = start_run("x", {},
                                "trap 'echo tidied up; exit 3' TERM\n"
                                "echo $$ >$dir/pid\n"
                                "while :; do sleep 0.02; done");
@@ -72,7 +84,7 @@ TEST_F(Lost, CommandIsAskedToEndFirst) {
 }
 
 TEST_F(Lost, CommandThatDoesNotEndIsKilled) {
-  Process& process = start_run("x", {"--ttl", "1s"}, stubborn_script);
+  Process& process = start_run("x", {}, stubborn_script);
   pid_in("pid");
   Client(url).evict("x");
   EXPECT_EQ(process.finish().code, 79);
@@ -81,7 +93,7 @@ TEST_F(Lost, CommandThatDoesNotEndIsKilled) {
 
 TEST_F(Lost, DescendantsEndWithTheCommand) {
   Process& process =
-      start_run("x", {"--ttl", "1s"},
+      start_run("x", {},
                 "(setsid sh -c 'trap \"\" TERM; echo $$ >'$dir'/stray; while :; do sleep 0.02; done' &)\n"
                 "echo $$ >$dir/pid\n"
                 "exec sleep 60");
@@ -106,6 +118,26 @@ TEST_F(Lost, CommandEndsBeforeALeaseThatCannotBeRenewed) {
   EXPECT_THAT(finished.errors, HasSubstr("could not be renewed in time"));
   EXPECT_FALSE(alive(pid_in("pid")));
   ::kill(-blocker.pid(), SIGKILL);
+}
+
+TEST_F(Lost, LeaseThatWasGoodToTheEndIsEnoughWhenTheReleaseIsInDoubt) {
+  for (const int code : {0, 3}) {
+    std::filesystem::remove(folder / "pid");
+    std::filesystem::remove(folder / "go");
+    const std::string name = "x" + std::to_string(code);
+    Process& process =
+        start_run(name, {"--ttl", "30s"},
+                  "echo $$ >$dir/pid; while [ ! -e $dir/go ]; do sleep 0.02; done; exit " + std::to_string(code));
+    pid_in("pid");
+    Process blocker({"sh", "-c",
+                     "(echo '.timeout 5000'; echo 'BEGIN EXCLUSIVE;'; echo \".shell touch '$1'\"; exec sleep 60) | "
+                     "exec sqlite3 \"$0\"",
+                     folder / "locks.db", folder / "go"});
+    const Finished finished = process.finish();
+    EXPECT_EQ(finished.code, code);
+    EXPECT_THAT(finished.errors, HasSubstr("the store did not confirm that '" + name + "' was given back"));
+    ::kill(-blocker.pid(), SIGKILL);
+  }
 }
 
 TEST_F(Lost, LockIsNoticedAtTheLatestWhenItIsGivenBack) {

@@ -12,14 +12,39 @@ constexpr Instant start{1000s};
 
 constexpr LossTimes::Ends lease_only{.lease = start};
 
-TEST(LossTimes, GiveAQuarterOfTheLeaseToEnd) {
-  EXPECT_EQ(LossTimes(1s, 5s, 0s).terminate_at(lease_only), start - 250ms);
-  EXPECT_EQ(LossTimes(10s, 5s, 0s).terminate_at(lease_only), start - 2500ms);
+/// V and what follows from it, when a renewal has moved V to `given` from then.
+LossTimes::Ends ends_of(const LossTimes& times, std::chrono::nanoseconds given, Instant turn = Instant::max()) {
+  return {.lease = start, .lease_notice = start - times.lease_notice(given), .turn = turn};
 }
 
-TEST(LossTimes, GiveNoMoreThanTheGrace) {
-  EXPECT_EQ(LossTimes(60s, 5s, 0s).terminate_at(lease_only), start - 5s);
-  EXPECT_EQ(LossTimes(60s, 0s, 0s).terminate_at(lease_only), start);
+TEST(LossTimes, GiveAQuarterOfTheLeaseToEnd) {
+  EXPECT_EQ(LossTimes(1s, 5s, 0s).lease_notice(980ms), 250ms);
+  EXPECT_EQ(LossTimes(10s, 5s, 0s).lease_notice(9800ms), 2500ms);
+}
+
+TEST(LossTimes, GiveNoMoreThanTheGrace) { EXPECT_EQ(LossTimes(60s, 5s, 0s).lease_notice(59s), 5s); }
+
+TEST(LossTimes, AskNoLaterThanTheyKillHoweverShortTheGrace) {
+  const LossTimes times(60s, 0s, 60s);
+  EXPECT_EQ(times.terminate_at(ends_of(times, 59s)), LossTimes::kill_at(lease_only));
+  const LossTimes::Ends turn_only{.lease = Instant::max(), .turn = start};
+  EXPECT_EQ(times.terminate_at(turn_only), LossTimes::kill_at(turn_only));
+}
+
+TEST(LossTimes, LeaveACommandAloneWhileARenewalIsStillDue) {
+  // What ZooKeeper proves of a lease, for every length of it: between 0.59 and 0.66 of the ttl at a renewal, a third of
+  // the ttl less when the next one is due.
+  for (const auto ttl : {4000ms, 6000ms, 10000ms, 30000ms, 40000ms}) {
+    for (const auto grace : {0ms, 500ms, 5000ms, 60000ms}) {
+      const LossTimes times(ttl, grace, 0ms);
+      for (int percent = 59; percent <= 66; ++percent) {
+        const std::chrono::nanoseconds given = std::chrono::nanoseconds(ttl) * percent / 100;
+        const std::chrono::nanoseconds left_when_due = given - std::chrono::nanoseconds(ttl) / 3;
+        EXPECT_LE(times.lease_notice(given), left_when_due / 2) << ttl.count() << " ms, grace " << grace.count();
+        EXPECT_GE(times.lease_notice(given), 100ms);
+      }
+    }
+  }
 }
 
 TEST(LossTimes, KillBeforeTheStoreMayGiveTheLockAway) {
@@ -36,13 +61,13 @@ TEST(LossTimes, GiveOneSecondWhenTheLockIsGone) {
 
 TEST(LossTimes, EndALongTurnBeforeItIsOver) {
   const LossTimes times(10s, 5s, 2s);
-  const LossTimes::Ends turn_first{.lease = start + 10s, .turn = start};
+  const LossTimes::Ends turn_first{.lease = start + 10s, .lease_notice = start + 7500ms, .turn = start};
   EXPECT_EQ(times.terminate_at(turn_first), start - 500ms);
   EXPECT_TRUE(times.turn_is_over(turn_first));
-  const LossTimes::Ends lease_first{.lease = start, .turn = start + 10s};
+  const LossTimes::Ends lease_first = ends_of(times, 9800ms, start + 10s);
   EXPECT_EQ(times.terminate_at(lease_first), start - 2500ms);
   EXPECT_FALSE(times.turn_is_over(lease_first));
-  EXPECT_FALSE(times.turn_is_over(lease_only));
+  EXPECT_FALSE(times.turn_is_over(ends_of(times, 9800ms)));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "holdfast/client.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/once.hpp"
+#include "support/proxy.hpp"
+#include "support/redis_server.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -32,9 +34,24 @@ TEST_F(OncePer, SkipsWhatWasDone) {
 }
 
 TEST_F(OncePer, RunsAgainInTheNextPeriod) {
-  EXPECT_EQ(run_script("job", {"--once-per", "1s"}, "echo sent").output, "sent\n");
-  EXPECT_EQ(run_script("job", {"--once-per", "1s"}, "echo sent").output, "");
-  EXPECT_TRUE(eventually([&] { return run_script("job", {"--once-per", "1s"}, "echo sent").output == "sent\n"; }));
+  EXPECT_EQ(run_script("job", {"--once-per", "5s"}, "echo sent").output, "sent\n");
+  EXPECT_EQ(run_script("job", {"--once-per", "5s"}, "echo sent").output, "");
+  EXPECT_TRUE(eventually([&] { return run_script("job", {"--once-per", "5s"}, "echo sent").output == "sent\n"; }));
+}
+
+/// The period ends while the second run asks whether there is something to do: the way to the store is long, and each
+/// question takes 0.6 s. It may find that there is, or that there is not; but nobody is in its way.
+TEST_F(OncePer, IsNotBusyAtThePeriodsEdge) {
+  const RedisServer server;
+  Proxy slow(server.port());
+  slow.delay(300ms);
+  const auto at = [](const std::string& address) {
+    return run(tool({"run", "job", "--once-per", "2333ms", "--", "echo", "sent"}),
+               {.environment = {"HOLDFAST_URL=redis://" + address}});
+  };
+  EXPECT_EQ(at("127.0.0.1:" + server.port()).output, "sent\n");
+  const Finished second = at(slow.address());
+  EXPECT_EQ(second.code, 0) << second.errors;
 }
 
 TEST_F(OncePer, RetriesAFailure) {

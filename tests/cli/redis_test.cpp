@@ -24,8 +24,26 @@ TEST(ToolOnRedis, ShowsAndBreaksAPlainLockAndListsNone) {
   const Finished listed = at(url, {"ls"});
   EXPECT_EQ(listed.code, 78);
   EXPECT_THAT(listed.errors, HasSubstr("shows one by name"));
-  EXPECT_EQ(at(url, {"break", "job", "--yes"}).code, 0);
+  EXPECT_THAT(at(url, {"break", "job"}).errors, HasSubstr("cannot tell a holder"));
+  const Finished broken = at(url, {"break", "job", "--yes"});
+  EXPECT_EQ(broken.code, 0);
+  EXPECT_THAT(broken.errors, HasSubstr("cannot tell a holder"));
   EXPECT_EQ(holder.finish().code, 79);
+}
+
+TEST(ToolOnRedis, BreaksALockOfALineWithoutAWarning) {
+  const RedisServer server;
+  Process holder(tool({"run", "job", "--", "sleep", "60"}), {.environment = {"HOLDFAST_URL=" + server.url()}});
+  ASSERT_TRUE(eventually([&] { return at(server.url(), {"show", "job"}).output.find("sleep") != std::string::npos; }));
+  EXPECT_EQ(at(server.url(), {"break", "job", "--yes"}).errors, "");
+  EXPECT_EQ(holder.finish().code, 79);
+}
+
+TEST(ToolOnRedis, KnowsWhatThePlainLayoutPromises) {
+  const RedisServer server;
+  const Finished finished = run(tool({"version", "--url", server.url() + "?layout=plain"}));
+  EXPECT_EQ(finished.code, 0) << finished.errors;
+  EXPECT_THAT(finished.output, HasSubstr("listing:    none"));
 }
 
 TEST(ToolOnRedis, WarnsAboutAServerThatThrowsLocksAway) {

@@ -1,8 +1,12 @@
 #include "cli/secrets.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
+#include "cli/store.hpp"
 #include "cli/world.hpp"
+#include "support/forked_child.hpp"
+#include "support/redis_server.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -35,11 +39,22 @@ TEST(Secrets, AreOverwrittenInTheArguments) {
   EXPECT_EQ(words[7], "redis://u:canary@h") << "that is the command's own";
 }
 
+TEST(Secrets, KeepMemoryOutOfCoreDumps) {
+  EXPECT_TRUE(succeeds_in_forked_child([](ChildReport& report) {
+    ::prctl(PR_SET_DUMPABLE, 1);
+    cli::choose_store({.url = "redis://user@host"});
+    report.expect(::prctl(PR_GET_DUMPABLE) == 1, "without a password there is nothing to hide");
+    cli::choose_store({.url = "redis://user:canary@host"});
+    report.expect(::prctl(PR_GET_DUMPABLE) == 0, "the memory with the password can be dumped");
+  }));
+}
+
 class SecretsOfTheTool : public World {};
 
 TEST_F(SecretsOfTheTool, AppearNowhere) {
-  // A memory: store takes any name, so this URL works.
-  Process holder(tool({"run", "x", "-u", "memory:a://user:canary@host", "--", "sh", "-c",
+  const RedisServer server({.arguments = {"--requirepass", "canary"}, .password = "canary"});
+  const std::string place = "127.0.0.1:" + server.port();
+  Process holder(tool({"run", "x", "-u", "redis://default:canary@" + place, "--", "sh", "-c",
                        "env; echo $$ >'" + folder.string() + "/pid'; sleep 60"}),
                  {.environment = {"HOLDFAST_PASSWORD=canary"}});
   const pid_t command = pid_in("pid");
@@ -49,7 +64,7 @@ TEST_F(SecretsOfTheTool, AppearNowhere) {
     EXPECT_EQ(shown.find("canary"), std::string::npos) << shown;
   }
   EXPECT_EQ(read_file("/proc/" + std::to_string(command) + "/environ").find("canary"), std::string::npos);
-  EXPECT_NE(holder.output().find("HOLDFAST_URL=memory:a://user@host\n"), std::string::npos) << holder.output();
+  EXPECT_NE(holder.output().find("HOLDFAST_URL=redis://default@" + place + "\n"), std::string::npos) << holder.output();
   EXPECT_EQ(holder.output().find("canary"), std::string::npos) << holder.output();
 }
 
@@ -58,6 +73,10 @@ TEST_F(SecretsOfTheTool, AppearInNoError) {
                                                        {"ls", "-u", "sqlite://user:canary@host?x=canary"},
                                                        {"ls", "-u", "://user:canary@host"},
                                                        {"ls", "-u", "memory:x?password=canary"},
+                                                       {"redis://user:canary@host"},
+                                                       {"--ulr", "redis://user:canary@host", "ls"},
+                                                       {"--ulr=redis://user:canary@host", "ls"},
+                                                       {"--url", "redis://user:canary@host", "lss"},
                                                        {"ls", "--ulr", "redis://user:canary@host"},
                                                        {"ls", "--ulr=redis://user:canary@host"},
                                                        {"ls", "a", "redis://user:canary@host"},

@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/tool.hpp"
-#include "support/etcd_server.hpp"
-#include "support/redis_server.hpp"
-#include "support/zookeeper_server.hpp"
+#include "holdfast/client.hpp"
+#include "stores/fixture.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -18,36 +17,16 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// A server of any kind.
-struct Servers {
-  std::string url;
-  std::function<void()> stop;
-  std::shared_ptr<void> running;
-};
-
-template <class Server>
-Servers start() {
-  const auto server = std::make_shared<Server>();
-  return {server->url(), [server] { server->stop(); }, server};
-}
-
-struct Kind {
-  std::string name;
-  Servers (*start)();
-};
-
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
-
-class ToolOnAServer : public testing::TestWithParam<Kind> {
+class ToolOnAServer : public testing::TestWithParam<const FixtureKind*> {
  protected:
-  /// The tool has gRPC inside: LeakSanitizer, where there is one, must know (support/grpc_leaks.cpp).
-  Start with_store() const { return {.environment = {"HOLDFAST_URL=" + servers.url, "LSAN_OPTIONS=use_tls=0"}}; }
+  Start with_store() const { return {.environment = {"HOLDFAST_URL=" + url, known_leaks()}}; }
   Finished holdfast(std::vector<std::string> arguments) const { return run(tool(std::move(arguments)), with_store()); }
   bool shows(const std::string& name, const std::string& text) const {
     return eventually([&] { return holdfast({"show", name}).output.find(text) != std::string::npos; });
   }
 
-  const Servers servers = GetParam().start();
+  const std::unique_ptr<Fixture> store = GetParam()->make_with_own_server();
+  const std::string url = store->url();
 };
 
 TEST_P(ToolOnAServer, LooksAtALockAndBreaksIt) {
@@ -94,9 +73,48 @@ TEST_P(ToolOnAServer, KeepsValuesAndKnowsLeaders) {
   EXPECT_EQ(holdfast({"run", "daily", "--once-per", "1h", "--", "echo", "ran"}).output, "");
 }
 
+TEST_P(ToolOnAServer, SaysWhatItPromises) {
+  const Finished finished = run(tool({"version", "--url", url}), with_store());
+  EXPECT_EQ(finished.code, 0) << finished.errors;
+  const bool servers_decide = Client(url).traits().min_ttl > std::chrono::milliseconds::zero();
+  const std::string shortest = servers_decide ? "as servers are usually set" : "shortest 20ms";
+  EXPECT_THAT(finished.output, HasSubstr(shortest));
+}
+
+/// A lease of the length that was asked for, or a word about it: etcd gives whole seconds.
+TEST_P(ToolOnAServer, SaysWhenTheLeaseIsLonger) {
+  const Finished odd = holdfast({"run", "job", "--ttl", "2500ms", "--", "true"});
+  EXPECT_EQ(odd.code, 0);
+  EXPECT_EQ(odd.errors, GetParam()->capabilities.lease_unit == std::chrono::seconds(1)
+                            ? "holdfast: the lease of 'job' is 3s, because the store gives none of 2.5s\n"
+                            : "");
+  EXPECT_EQ(holdfast({"run", "job", "--ttl", "10s", "--", "true"}).errors, "");
+}
+
+/// A holder that is stopped does not renew: what is left becomes less.
+TEST_P(ToolOnAServer, CountsTheLeaseDown) {
+  Process holder(tool({"run", "job", "--ttl", "10s", "--on-lost", "warn", "--", "sleep", "60"}), with_store());
+  ASSERT_TRUE(shows("job", "sleep"));
+  holder.signal(SIGSTOP);
+  const auto has_less_than = [&](int milliseconds) {
+    const auto lock = nlohmann::json::parse(holdfast({"show", "job", "--json"}).output);
+    return !lock["holders"].empty() && lock["holders"][0]["ttl_ms"] < milliseconds;
+  };
+  EXPECT_TRUE(eventually([&] { return has_less_than(5500); }));
+  holder.signal(SIGCONT);
+}
+
+TEST_P(ToolOnAServer, RunsNothingWhereDescendantsCannotBeFound) {
+  const Finished finished =
+      run({"unshare", "--pid", "--fork", tool({}).front(), "run", "job", "--", "echo", "ran"}, with_store());
+  EXPECT_EQ(finished.code, 78);
+  EXPECT_EQ(finished.output, "");
+  EXPECT_THAT(finished.errors, HasSubstr("/proc shows the processes of another pid namespace"));
+}
+
 TEST_P(ToolOnAServer, SaysThatTheServerIsGone) {
-  const std::string port = servers.url.substr(servers.url.rfind(':') + 1);
-  servers.stop();
+  const std::string port = url.substr(url.rfind(':') + 1);
+  store->server()->stop();
   for (const auto& arguments : {std::vector<std::string>{"ls"}, {"run", "job", "--", "echo", "ran"}}) {
     const Finished finished = holdfast(arguments);
     EXPECT_EQ(finished.code, 69);
@@ -105,10 +123,10 @@ TEST_P(ToolOnAServer, SaysThatTheServerIsGone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, ToolOnAServer,
-                         testing::Values(Kind{"redis", start<RedisServer>}, Kind{"etcd", start<EtcdServer>},
-                                         Kind{"zookeeper", start<ZookeeperServer>}),
-                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(Store, ToolOnAServer, testing::ValuesIn(kinds_where([](const Capabilities& can) {
+                           return can.has_server && can.servers == 1 && can.shared && can.permits && can.lists;
+                         })),
+                         name_of_store);
 
 }  // namespace
 }  // namespace holdfast::test

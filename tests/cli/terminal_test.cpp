@@ -59,6 +59,16 @@ TEST_F(Terminal, SignalFromElsewhereIsPassedOn) {
   EXPECT_TRUE(shell.shows("code=5."));
 }
 
+TEST_F(Terminal, SaysForWhomItWaits) {
+  Client client(url, {.label = "somebody"});
+  const Hold hold = Mutex(client, "x").acquire();
+  type_run("", "echo ran");
+  EXPECT_TRUE(shell.shows("holdfast: waiting for 'x', held by "));
+  EXPECT_TRUE(shell.shows(":" + std::to_string(::getpid()) + " (somebody) for "));
+  shell.type(Shell::ctrl_c);
+  EXPECT_TRUE(shell.shows("code=130."));
+}
+
 TEST_F(Terminal, CtrlCWhileWaitingLeavesTheLine) {
   Client client(url);
   const Hold hold = Mutex(client, "x").acquire();

@@ -34,10 +34,41 @@ TEST(Output, ShowsControlCharactersAsEscapes) {
   EXPECT_EQ(printable("plain/name 1"), "plain/name 1");
   EXPECT_EQ(printable("ümläut ☃"), "ümläut ☃");
   EXPECT_EQ(printable("a\nb\tc\x1b[31m\x7f"), "a\\nb\\tc\\x1b[31m\\x7f");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "31m"),
-            "\\xc2\\x9b31m");  // CSI as one character
+  EXPECT_EQ(printable("\u009b31m"), "\\u009b31m");  // CSI as one character
+}
+
+/// `exe.txt` that looks like `txt.exe`, a name in two lines, two names that look the same.
+TEST(Output, ShowsWhatMisleadsReadersAsEscapes) {
+  EXPECT_EQ(printable("a\u202etxt.exe"), "a\\u202etxt.exe");
+  for (const char* text : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u2066", "\u2067",
+                           "\u2068", "\u2069", "\u2028", "\u2029", "\u200b", "\ufeff", "\U000e0041"}) {
+    EXPECT_EQ(printable(text).front(), '\\') << text;
+  }
+  EXPECT_EQ(printable("\U000e0041"), "\\U000e0041");
+  EXPECT_EQ(printable("שלום مرحبا नमस्ते e\u0301 👩\u200d💻"), "שלום مرحبا नमस्ते e\u0301 👩\u200d💻")
+      << "honest writing is left alone";
+}
+
+TEST(Output, ShowsWhatIsNotUtf8AsEscapes) {
   EXPECT_EQ(printable("broken \xff\xe2\x98"), "broken \\xff\\xe2\\x98");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "overlong";
+  EXPECT_EQ(printable("\xe0\x80\xaf"), "\\xe0\\x80\\xaf") << "overlong";
+  EXPECT_EQ(printable("\xf0\x82\x82\xac"), "\\xf0\\x82\\x82\\xac") << "overlong";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
+  EXPECT_EQ(printable("\xed\x9f\xbf\xf4\x8f\xbf\xbd"), "\xed\x9f\xbf\xf4\x8f\xbf\xbd");
+}
+
+TEST(Output, CountsTheColumnsThatATerminalGives) {
+  EXPECT_EQ(width(""), 0U);
+  EXPECT_EQ(width("abc"), 3U);
+  EXPECT_EQ(width("ümläut ☃"), 8U);
+  EXPECT_EQ(width("日本語"), 6U);
+  EXPECT_EQ(width("한국"), 4U);
+  EXPECT_EQ(width("🚀"), 2U);
+  EXPECT_EQ(width("e\u0301"), 1U) << "a mark that combines";
+  EXPECT_EQ(width("नमस्ते"), 4U);
+  EXPECT_EQ(width("ＡＢ"), 4U) << "full width";
 }
 
 TEST(Table, AlignsWhatIsNotAscii) {
@@ -45,6 +76,14 @@ TEST(Table, AlignsWhatIsNotAscii) {
   table.add({"☃☃", "1"});
   table.add({"longer", "22"});
   EXPECT_EQ(table.text(), "NAME    N\n☃☃      1\nlonger  22\n");
+}
+
+TEST(Table, AlignsWideCharactersAndEmoji) {
+  Table table({"NAME", "N"});
+  table.add({"日本語", "1"});
+  table.add({"🚀", "2"});
+  table.add({"longer", "3"});
+  EXPECT_EQ(table.text(), "NAME    N\n日本語  1\n🚀      2\nlonger  3\n");
 }
 
 TEST(LockText, MakesTheTokenFromTheStoresNumber) {

@@ -82,6 +82,12 @@ Finished Process::finish(std::chrono::milliseconds bound) {
 std::string Process::output() const { return read_file(folder_ / "out"); }
 std::string Process::errors() const { return read_file(folder_ / "err"); }
 
+std::vector<std::string> leaderless(const std::string& argument) { return {HOLDFAST_LEADERLESS, argument}; }
+
+std::string known_leaks() {
+  return std::string("LSAN_OPTIONS=use_tls=0:print_suppressions=0:suppressions=") + HOLDFAST_LEAK_SUPPRESSIONS;
+}
+
 std::vector<std::string> tool(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), HOLDFAST_TOOL);
   return arguments;
@@ -96,8 +102,12 @@ char state_of(pid_t pid) {
 }
 
 bool alive(pid_t pid) {
-  const char state = state_of(pid);
-  return state != ' ' && state != 'Z' && state != 'X';
+  std::istringstream stat = stat_of(pid);
+  const std::vector<std::string> words(std::istream_iterator<std::string>(stat), {});
+  constexpr std::size_t threads = 17;
+  if (words.size() <= threads) return false;
+  // The first thread may have ended before the others.
+  return (words.front() != "Z" && words.front() != "X") || std::stoi(words[threads]) > 1;
 }
 
 pid_t parent_of(pid_t pid) {
@@ -114,8 +124,10 @@ std::vector<pid_t> children_of(pid_t pid) {
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();  // which does not throw if a process ends while /proc is read
+  return std::move(text).str();
 }
 
 std::filesystem::path new_folder() {

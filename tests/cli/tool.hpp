@@ -25,6 +25,10 @@ struct Start {
   std::string input = {};                     ///< what it reads from standard input
 };
 
+/// For the environment of a tool that uses a server: tells LeakSanitizer, where there is one, which
+/// leaks of the libraries are known (tests/leak-suppressions).
+std::string known_leaks();
+
 /// A program as a process of its own, in a session without a terminal. Killed when this object ends.
 class Process {
  public:
@@ -48,12 +52,15 @@ class Process {
   std::optional<int> status_;
 };
 
+/// A program whose first thread ends at once. Another one writes its pid to the file `argument`, and adds a dot to the
+/// file `argument.work` again and again.
+std::vector<std::string> leaderless(const std::string& argument);
 /// The tool with these arguments.
 std::vector<std::string> tool(std::vector<std::string> arguments);
 /// Runs a program to its end.
 Finished run(std::vector<std::string> words, const Start& start = {});
 
-/// Whether a process exists and is not a zombie.
+/// Whether a process exists and any of its threads does.
 bool alive(pid_t pid);
 /// The state letter of /proc/PID/stat: `T` is stopped; ' ' if there is no such process.
 char state_of(pid_t pid);

@@ -51,7 +51,7 @@ TEST(Traits, AreSaidInWords) {
             "store:      worst\n"
             "reach:      this process only: of no use to other processes\n"
             "order:      none: any waiter may be next\n"
-            "lease:      all locks of a client share one; shortest 2s; always renewed\n"
+            "lease:      all locks of a client share one; shortest 2s as servers are usually set; always renewed\n"
             "tokens:     rise until the store is started anew\n"
             "shared:     no shared locks\n"
             "permits:    no semaphores\n"

@@ -156,9 +156,9 @@ TEST_P(BarrierConformance, APartyThatGivesUpWhileTheLastArrivesHasLeftOrGoesOn) 
   std::minstd_rand random(17);
   EXPECT_FALSE(arrive_within(hasty, 0us).phase);
   int gave_up = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (test::Rounds rounds(60); rounds.next();) {
     Background waiting([&](std::stop_token stop) { return patient.arrive_and_wait(stop); });
-    if (round % 2 == 0) {
+    if (rounds.done() % 2 == 0) {
       ASSERT_TRUE(stand(other, 1));
     }
     const auto [went_on, unknown] = arrive_within(hasty, std::chrono::microseconds(random() % 10'000));
@@ -168,9 +168,9 @@ TEST_P(BarrierConformance, APartyThatGivesUpWhileTheLastArrivesHasLeftOrGoesOn) 
       continue;
     }
     ++gave_up;
-    EXPECT_FALSE(waiting.finishes(20ms)) << "round " << round << ": it went on without the other";
+    EXPECT_FALSE(waiting.finishes(20ms)) << "round " << rounds.done() << ": it went on without the other";
     waiting.cancel();
-    EXPECT_EQ(waiting.error(), Errc::cancelled) << "round " << round;
+    EXPECT_EQ(waiting.error(), Errc::cancelled) << "round " << rounds.done();
   }
   RecordProperty("gave_up", gave_up);
 }

@@ -84,10 +84,10 @@ TEST_P(MutexConformance, OtherNamesAreIndependent) {
 TEST_P(MutexConformance, CanBeTakenAgainAndAgain) {
   Client client = open();
   Mutex mutex(client, "again");
-  for (int round = 0; round < 500; ++round) {
-    ASSERT_TRUE(mutex.try_lock()) << "round " << round;
+  for (test::Rounds rounds(500); rounds.next();) {
+    ASSERT_TRUE(mutex.try_lock()) << "round " << rounds.done();
     mutex.unlock();
-    ASSERT_TRUE(mutex.try_acquire()) << "round " << round;
+    ASSERT_TRUE(mutex.try_acquire()) << "round " << rounds.done();
   }
 }
 
@@ -96,11 +96,11 @@ TEST_P(MutexConformance, AConfirmedReleaseIsSeenByAnotherClientAtOnce) {
   Client other = open();
   Mutex mutex(mine, "handed-over");
   Mutex others(other, "handed-over");
-  for (int round = 0; round < 100; ++round) {
+  for (test::Rounds rounds(100); rounds.next();) {
     Hold hold = mutex.acquire();
     ASSERT_EQ(hold.release(), Released::released);
     auto next = others.try_acquire();
-    ASSERT_TRUE(next) << "round " << round;
+    ASSERT_TRUE(next) << "round " << rounds.done();
     ASSERT_EQ(next->release(), Released::released);
   }
 }

@@ -96,22 +96,21 @@ TEST_P(MutexConformance, AClosedAsynchronousAcquireIsAnsweredOnce) {
 
 // M19, for callbacks
 TEST_P(MutexConformance, AsynchronousAcquiresThatRaceWithTheirCancelAreAnsweredOnce) {
-  constexpr int rounds = 300;
   Recorder<Answer> answers;
   Client client = open();
   Client other = open();
   Mutex mutex(client, "raced");
   int granted = 0;
-  for (int round = 0; round < rounds; ++round) {
+  for (test::Rounds rounds(300); rounds.next();) {
     Hold hold = Mutex(other, "raced").acquire();
     std::stop_source stop;
     mutex.async_acquire(into(answers), stop.get_token());
-    if (round % 3 == 0) {
+    if (rounds.done() % 3 == 0) {
       ASSERT_TRUE(line_becomes(other, "raced", 1));
     }
     std::jthread canceller([&] { stop.request_stop(); });
     hold = {};
-    ASSERT_TRUE(answers.reaches(1)) << "round " << round;
+    ASSERT_TRUE(answers.reaches(1)) << "round " << rounds.done();
     const auto all = answers.take();
     ASSERT_EQ(all.size(), 1u);
     if (all[0].hold) ++granted;

@@ -123,7 +123,9 @@ TEST_P(SharedMutexConformance, ADowngradeKeepsAWaitingWriterOfItsOwnClientWaitin
 TEST_P(SharedMutexConformance, ADowngradedHoldIsRenewed) {
   Client client = open();
   Hold hold = SharedMutex(client, "list", {.ttl = steady_ttl()}).acquire();
-  hold.downgrade();
+  // A busy store may answer later than so short a lease lets the call wait; then it is told again.
+  const auto error = errc_of([&] { hold.downgrade(); });
+  EXPECT_TRUE(!error || error == Errc::in_doubt);
   const auto renewals = client.health().renewals;
   ASSERT_TRUE(eventually([&] { return client.health().renewals >= renewals + 4; }));
   EXPECT_EQ(hold.state(), HoldState::held);

@@ -174,7 +174,7 @@ TEST_P(ElectionConformance, AnOldLeaderKnowsAndOverwritesNothing) {
 TEST_P(ElectionConformance, AProclamationThatRacesWithAnEvictionNeverReplacesTheNewLeaders) {
   Client client = open();
   Client other = open();
-  for (int round = 0; round < 15; ++round) {
+  for (test::Rounds rounds(15); rounds.next();) {
     Election old(client, "scheduler");
     Election election(other, "scheduler");
     old.campaign("old");
@@ -186,7 +186,7 @@ TEST_P(ElectionConformance, AProclamationThatRacesWithAnEvictionNeverReplacesThe
     });
     ASSERT_TRUE(other.evict("scheduler", LockKind::election));
     const Token term = election.campaign("new");
-    for (int look = 0; look < 5; ++look) EXPECT_EQ(election.leader(), (Leader{"new", term})) << "round " << round;
+    for (int look = 0; look < 5; ++look) EXPECT_EQ(election.leader(), (Leader{"new", term}));
     enough = true;
   }
 }

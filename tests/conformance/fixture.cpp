@@ -1,134 +1,114 @@
-// The registry of fixtures, and which stores each suite runs against.
+// Which stores each suite runs against.
 
 #include "conformance/fixture.hpp"
 
-#include <utility>
-
 namespace holdfast::conformance {
 
-namespace {
+using test::name_of_store;
 
-std::vector<std::unique_ptr<const FixtureKind>>& registry() {
-  static std::vector<std::unique_ptr<const FixtureKind>> kinds;
-  return kinds;
+FixtureKinds every_store() { return test::fixture_kinds(); }
+
+FixtureKinds stores_that(bool Capabilities::* can) {
+  return test::kinds_where([can](const Capabilities& capabilities) { return capabilities.*can; });
 }
 
-template <class Predicate>
-std::vector<const FixtureKind*> kinds_where(Predicate predicate) {
-  std::vector<const FixtureKind*> found;
-  for (const auto& kind : registry()) {
-    if (predicate(kind->capabilities)) found.push_back(kind.get());
-  }
-  return found;
+FixtureKinds stores_that(bool Capabilities::* can, bool Capabilities::* can_also) {
+  return test::kinds_where(
+      [=](const Capabilities& capabilities) { return capabilities.*can && capabilities.*can_also; });
 }
 
-}  // namespace
-
-RegisterFixture::RegisterFixture(FixtureKind kind) {
-  registry().push_back(std::make_unique<const FixtureKind>(std::move(kind)));
+FixtureKinds stores_that_cannot(bool Capabilities::* can) {
+  return test::kinds_where([can](const Capabilities& capabilities) { return !(capabilities.*can); });
 }
-
-const std::vector<std::unique_ptr<const FixtureKind>>& fixture_kinds() { return registry(); }
-
-std::vector<const FixtureKind*> every_store() {
-  return kinds_where([](const Capabilities&) { return true; });
-}
-
-std::vector<const FixtureKind*> stores_that(bool Capabilities::* can) {
-  return kinds_where([can](const Capabilities& capabilities) { return capabilities.*can; });
-}
-
-std::vector<const FixtureKind*> stores_that(bool Capabilities::* can, bool Capabilities::* can_also) {
-  return kinds_where([=](const Capabilities& capabilities) { return capabilities.*can && capabilities.*can_also; });
-}
-
-std::vector<const FixtureKind*> stores_that_cannot(bool Capabilities::* can) {
-  return kinds_where([can](const Capabilities& capabilities) { return !(capabilities.*can); });
-}
-
-std::string name_of(const testing::TestParamInfo<const FixtureKind*>& info) { return info.param->name; }
 
 // GoogleTest asks the generators when main() runs, after every fixture has registered itself.
-INSTANTIATE_TEST_SUITE_P(Store, MutexConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, RecursiveMutexConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, HoldConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, ClientConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, MultiLockConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, AsyncConformance, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, MutexConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, RecursiveMutexConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, HoldConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, ClientConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, MultiLockConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(every_store()), name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, AsyncConformance, testing::ValuesIn(every_store()), name_of_store);
 
 // A suite for which no registered store qualifies is empty, and that is no mistake.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FifoConformance);
-INSTANTIATE_TEST_SUITE_P(Store, FifoConformance, testing::ValuesIn(stores_that(&Capabilities::fifo)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, FifoConformance, testing::ValuesIn(stores_that(&Capabilities::fifo)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseConformance);
 INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseConformance, testing::ValuesIn(stores_that(&Capabilities::fixed_leases)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoFixedLeaseConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoFixedLeaseConformance,
-                         testing::ValuesIn(stores_that_cannot(&Capabilities::fixed_leases)), name_of);
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::fixed_leases)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedMutexConformance);
-INSTANTIATE_TEST_SUITE_P(Store, SharedMutexConformance, testing::ValuesIn(stores_that(&Capabilities::shared)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, SharedMutexConformance, testing::ValuesIn(stores_that(&Capabilities::shared)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoSharedMutexConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoSharedMutexConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::shared)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SemaphoreConformance);
-INSTANTIATE_TEST_SUITE_P(Store, SemaphoreConformance, testing::ValuesIn(stores_that(&Capabilities::permits)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, SemaphoreConformance, testing::ValuesIn(stores_that(&Capabilities::permits)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoSemaphoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoSemaphoreConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::permits)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LockDelayConformance);
 INSTANTIATE_TEST_SUITE_P(Store, LockDelayConformance, testing::ValuesIn(stores_that(&Capabilities::lock_delay)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoLockDelayConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoLockDelayConformance,
-                         testing::ValuesIn(stores_that_cannot(&Capabilities::lock_delay)), name_of);
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::lock_delay)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SharedStoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, SharedStoreConformance,
-                         testing::ValuesIn(stores_that(&Capabilities::separate_processes)), name_of);
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PrivateStoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, PrivateStoreConformance,
-                         testing::ValuesIn(stores_that_cannot(&Capabilities::separate_processes)), name_of);
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::separate_processes)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerConformance);
-INSTANTIATE_TEST_SUITE_P(Store, ServerConformance, testing::ValuesIn(stores_that(&Capabilities::has_server)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, ServerConformance, testing::ValuesIn(stores_that(&Capabilities::has_server)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BarrierConformance);
-INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(stores_that(&Capabilities::permits)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(stores_that(&Capabilities::permits)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListingConformance);
-INSTANTIATE_TEST_SUITE_P(Store, ListingConformance, testing::ValuesIn(stores_that(&Capabilities::lists)), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, ListingConformance, testing::ValuesIn(stores_that(&Capabilities::lists)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoListingConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoListingConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::lists)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ReleaseRequestConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ReleaseRequestConformance,
-                         testing::ValuesIn(stores_that(&Capabilities::release_requests)), name_of);
+                         testing::ValuesIn(stores_that(&Capabilities::release_requests)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoReleaseRequestConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoReleaseRequestConformance,
-                         testing::ValuesIn(stores_that_cannot(&Capabilities::release_requests)), name_of);
+                         testing::ValuesIn(stores_that_cannot(&Capabilities::release_requests)), name_of_store);
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseSharedMutexConformance);
 INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseSharedMutexConformance,
-                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::shared)), name_of);
+                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::shared)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseSemaphoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, FixedLeaseSemaphoreConformance,
-                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::permits)), name_of);
+                         testing::ValuesIn(stores_that(&Capabilities::fixed_leases, &Capabilities::permits)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessSharedMutexConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ProcessSharedMutexConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::shared)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessSemaphoreConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ProcessSemaphoreConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::permits)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessLockDelayConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ProcessLockDelayConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::lock_delay)),
-                         name_of);
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessReleaseRequestConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ProcessReleaseRequestConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes,
                                                        &Capabilities::release_requests)),
-                         name_of);
+                         name_of_store);
 
 }  // namespace holdfast::conformance

@@ -95,6 +95,18 @@ TEST_P(HoldConformance, TheShortestAndTheLongestLeaseAreAccepted) {
   EXPECT_LE(hold.remaining(), can().longest_ttl);
 }
 
+TEST_P(HoldConformance, SaysWhichLeaseItHasGot) {
+  Client client = open();
+  for (const milliseconds ttl : {milliseconds(20ms), milliseconds(1700ms), milliseconds(10s)}) {
+    const Hold hold = Mutex(client, "mine", {.ttl = ttl}).acquire();
+    EXPECT_GE(hold.lease(), ttl);
+    EXPECT_LE(hold.remaining(), hold.lease());
+    if (client.traits().min_ttl == milliseconds::zero()) {
+      EXPECT_EQ(hold.lease(), ttl);
+    }
+  }
+}
+
 // M27
 TEST_P(FixedLeaseConformance, ExtendingRaisesWhatRemains) {
   Client client = open();

@@ -54,7 +54,7 @@ TEST(FragileCounterControl, IsDamagedWithoutALock) {
 
 // ML5
 TEST_P(MultiLockConformance, OppositeOrdersNeitherDeadlockNorMiscount) {
-  constexpr int rounds = 25;
+  const int rounds = can().quick ? 25 : 8;
   Client first = open();
   Client second = open();
   FragileCounter counter;
@@ -174,7 +174,7 @@ class TwoStores {
 
 /// Counts under locks of both stores, by several pairs of clients that want them in opposite order.
 void count_in_both(const TwoStores& stores) {
-  constexpr int rounds = 12;
+  constexpr int rounds = 6;
   FragileCounter counter;
   {
     std::vector<std::jthread> threads;
@@ -210,7 +210,7 @@ TEST_P(MultiLockConformance, TakesAllOrNoneOfTwoStores) {
   TwoStores::Pair other(stores, true);
   Hold busy = Mutex(other.two, "y").acquire();
   EXPECT_FALSE(mine.lock.try_acquire());
-  EXPECT_FALSE(mine.lock.try_acquire_for(300ms));
+  EXPECT_TRUE(test::is_not_granted([&] { return mine.lock.try_acquire_for(300ms); }));
   for (const char* name : {"x", "z"}) EXPECT_TRUE(becomes_free(other.one, name));
   EXPECT_TRUE(becomes_free(other.two, "z"));
   Background waiter([&](std::stop_token stop) { return mine.lock.acquire(stop); });

@@ -96,7 +96,7 @@ TEST_P(FifoConformance, ThoseWhoLeaveTheLineDoNotChangeTheOrderOfTheOthers) {
 // M21: they leave at the same moment as the holder.
 TEST_P(MutexConformance, NobodyIsForgottenWhenOthersLeaveTheLine) {
   Client client = open();
-  for (int round = 0; round < 20; ++round) {
+  for (test::Rounds rounds(20); rounds.next();) {
     Hold hold = Mutex(client, "line").acquire();
     Client leaving = open();
     Client staying = open();

@@ -27,7 +27,7 @@ TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
   }
   const auto descriptors = open_descriptors();
   const auto threads = thread_count();
-  for (int round = 0; round < rounds(1000); ++round) {
+  for (test::Rounds rounds(1000); rounds.next();) {
     Client client = open();
     Mutex mutex(client, "mine");
     mutex.lock();
@@ -35,9 +35,10 @@ TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
     mutex.unlock();
     const Hold hold = Mutex(client, "other").acquire();
     hold.lost_fd();
-    if (round % 2 == 0) client.close();
+    if (rounds.done() % 2 == 0) client.close();
   }
-  EXPECT_TRUE(eventually([&] { return thread_count() == threads; })) << thread_count() << " instead of " << threads;
+  // The first client's threads may have been about to end.
+  EXPECT_TRUE(eventually([&] { return thread_count() <= threads; })) << thread_count() << " instead of " << threads;
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
@@ -45,18 +46,21 @@ TEST_P(ClientConformance, LeavesNoThreadAndNoDescriptorBehind) {
 TEST_P(ClientConformance, UsesNoMoreThreadsAndDescriptorsTheLongerItRuns) {
   Client client = open();
   const auto use = [&](int times) {
-    for (int round = 0; round < times; ++round) {
-      const Hold hold = Mutex(client, "lock/" + std::to_string(round)).acquire();
+    test::Rounds rounds(times);
+    while (rounds.next()) {
+      const std::string name = "lock/" + std::to_string(rounds.done());
+      const Hold hold = Mutex(client, name).acquire();
       hold.lost_fd();
-      EXPECT_FALSE(Mutex(client, "lock/" + std::to_string(round)).try_acquire_for(0s));
+      EXPECT_FALSE(Mutex(client, name).try_acquire_for(0s));
     }
+    return rounds.done();
   };
   use(10);
   const auto descriptors = open_descriptors().size();
   const auto threads = thread_count();
-  use(rounds(500));
+  const int last = use(500);
   EXPECT_TRUE(eventually([&] { return open_descriptors().size() <= descriptors && thread_count() <= threads; }));
-  for (const int last : {0, rounds(500) - 1}) EXPECT_TRUE(becomes_free(client, "lock/" + std::to_string(last)));
+  for (const int number : {1, last}) EXPECT_TRUE(becomes_free(client, "lock/" + std::to_string(number)));
 }
 
 // A program that is started by ours inherits nothing of it.

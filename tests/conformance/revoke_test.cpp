@@ -289,13 +289,22 @@ TEST_P(ReleaseRequestConformance, AStopEndsARevocationAndTakesNothingAway) {
   Hold hold = Mutex(client, "mine").acquire();
   requests.of(hold);
   Background revoked([&](std::stop_token stop) {
-    return operator_.revoke("mine", {.reason = "maintenance", .within = 1h}, LockKind::lock, stop);
+    return operator_.revoke("mine", {.reason = "maintenance", .within = milliseconds::max()}, LockKind::lock, stop);
   });
   ASSERT_TRUE(requests.reach(1));
+  EXPECT_FALSE(eventually(50ms, [&] { return revoked.finished(); })) << "so long is not over at once";
   revoked.cancel();
   EXPECT_EQ(revoked.error(), Errc::cancelled);
   EXPECT_TRUE(hold.valid());
   client.close();
+}
+
+TEST_P(ReleaseRequestConformance, ATimeThatIsNegativeIsRefused) {
+  Client client = open();
+  const Hold hold = Mutex(client, "mine").acquire();
+  EXPECT_EQ(errc_of([&] { client.revoke("mine", {.within = -1ms}); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { client.ask_to_release("mine", {.within = -1ms}); }), Errc::invalid_argument);
+  EXPECT_TRUE(hold.valid());
 }
 
 TEST_P(SemaphoreConformance, PermitsCanBeAskedForAndRevoked) {

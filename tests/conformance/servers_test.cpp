@@ -61,8 +61,13 @@ TEST_P(ServerConformance, AnOutageIsARiskAndALossWhenItLasts) {
   server().stop();
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
   EXPECT_FALSE(hold.valid());
-  EXPECT_TRUE(states.reaches(2));
-  EXPECT_EQ(states.all(), (std::vector{HoldState::at_risk, HoldState::lost}));
+  // The last of several servers may still have answered when the first were down.
+  EXPECT_TRUE(eventually([&] { return !states.all().empty() && states.all().back() == HoldState::lost; }));
+  const std::vector<HoldState> all = states.all();
+  ASSERT_GE(all.size(), 2U);
+  EXPECT_EQ(all.front(), HoldState::at_risk);
+  EXPECT_EQ(all.at(all.size() - 2), HoldState::at_risk);
+  EXPECT_EQ(std::ranges::count(all, HoldState::lost), 1);
   EXPECT_EQ(client.health().contact, Health::Contact::failing);
   EXPECT_GT(client.health().failed_renewals, 0u);
   server().start();
@@ -84,7 +89,11 @@ TEST_P(ServerConformance, AShortOutageIsARiskThatPasses) {
   EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::held; }));
   EXPECT_FALSE(hold.stop_token().stop_requested());
   client.close();
-  EXPECT_EQ(states.all(), (std::vector{HoldState::at_risk, HoldState::held, HoldState::lost}));  // by closing
+  const std::vector<HoldState> all = states.all();  // a busy machine may be late again: another risk that passes
+  ASSERT_GE(all.size(), 3U);
+  EXPECT_EQ(all.front(), HoldState::at_risk);
+  EXPECT_EQ(all.at(1), HoldState::held);
+  EXPECT_EQ(std::ranges::find(all, HoldState::lost), all.end() - 1) << "by closing";
 }
 
 // M53
@@ -118,9 +127,10 @@ TEST_P(ServerConformance, ACallWaitsForAServerThatComesUp) {
 
 // M55
 TEST_P(ServerConformance, EverybodyIsServedThoughTheServerDiesWhileTheyWait) {
-  Client holder = open();
-  Client one = open();
-  Client two = open();
+  const ClientOptions patient = {.connect_timeout = test::patience};  // a server may take its time to come back
+  Client holder = open(patient);
+  Client one = open(patient);
+  Client two = open(patient);
   Hold hold = Mutex(holder, "mine").acquire();
   Background first([&](std::stop_token stop) { return Mutex(one, "mine").acquire(stop).valid(); });
   Background second([&](std::stop_token stop) { return Mutex(two, "mine").acquire(stop).valid(); });

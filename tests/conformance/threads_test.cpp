@@ -5,6 +5,7 @@
 #include <atomic>
 #include <barrier>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,7 +20,13 @@ template <class Work>
 void on_threads_of(std::deque<Client>& clients, std::size_t threads, Work work) {
   std::vector<std::jthread> running;
   for (std::size_t number = 0; number < threads; ++number) {
-    running.emplace_back([&clients, &work, number] { work(clients[number % clients.size()], number); });
+    running.emplace_back([&clients, &work, number] {
+      try {
+        work(clients[number % clients.size()], number);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << "thread " << number << ": " << error.what();
+      }
+    });
   }
 }
 
@@ -27,6 +34,13 @@ std::deque<Client> several(const std::string& url, int count) {
   std::deque<Client> clients;
   for (int number = 0; number < count; ++number) clients.emplace_back(url);
   return clients;
+}
+
+/// Runs `attempt`, which may end without an answer: on a busy machine a store may take longer than a try waits.
+template <class Attempt>
+void unless_too_slow(Attempt attempt) {
+  const auto error = test::error_of(attempt);
+  if (error && error->code() != Errc::unreachable && error->code() != Errc::in_doubt) throw *error;
 }
 
 // M09
@@ -82,20 +96,24 @@ TEST_P(MutexConformance, CountsUnderTheLockHoweverItIsTaken) {
           break;
         }
         case 3: {
-          const std::unique_lock lock(mutex, std::try_to_lock);
-          if (!lock) std::this_thread::yield();
-          if (lock) ++counter, ++round;
+          unless_too_slow([&] {
+            const std::unique_lock lock(mutex, std::try_to_lock);
+            if (!lock) std::this_thread::yield();
+            if (lock) ++counter, ++round;
+          });
           break;
         }
         case 4: {
-          const auto hold = mutex.try_acquire_for(100ms);
-          if (hold) ++counter, ++round;
+          unless_too_slow([&] {
+            const auto hold = mutex.try_acquire_for(100ms);
+            if (hold) ++counter, ++round;
+          });
           break;
         }
         default: {
           Hold hold = mutex.acquire();
           ++counter, ++round;
-          EXPECT_EQ(hold.release(), Released::released);
+          EXPECT_NE(hold.release(), Released::not_held);
           break;
         }
       }

@@ -55,7 +55,7 @@ TEST_P(MutexConformance, EveryGrantHasALargerToken) {
   Client one = open();
   Client two = open();
   std::vector<Token> tokens;
-  for (int round = 0; round < 100; ++round) {
+  for (test::Rounds rounds(100); rounds.next();) {
     for (Client* client : {&one, &two}) {
       Hold hold = Mutex(*client, "mine").acquire();
       tokens.push_back(hold.token());
@@ -150,7 +150,7 @@ TEST_P(MutexConformance, AForgottenLockRemembersItsTokens) {
   ASSERT_EQ(hold.release(), Released::released);
   ASSERT_TRUE(becomes_free(other, "mine"));
   client.close();
-  for (int number = 0; number < 500; ++number) Mutex(other, "filler/" + std::to_string(number)).acquire();
+  for (test::Rounds rounds(500); rounds.next();) Mutex(other, "filler/" + std::to_string(rounds.done())).acquire();
   EXPECT_GT(Mutex(other, "mine").acquire().token(), token);
 }
 

@@ -21,22 +21,22 @@ class Boots {
     host_.boot_id = "boot " + std::to_string(++boots_);
   }
   /// The clock starts anew and nobody notices: for controls.
-  static void clock_again() { offset() = spi::BootClock::now() - spi::Instant(std::chrono::seconds(10)); }
+  static void clock_again() { offset() = base::BootClock::now() - base::Instant(std::chrono::seconds(10)); }
 
-  static void skip(spi::Duration time) { offset() = offset().load() - time; }
+  static void skip(base::Duration time) { offset() = offset().load() - time; }
 
   /// What the clock shows is the time since this moment, and can be made so again.
-  static spi::Duration started_at() { return offset(); }
-  static void set_started_at(spi::Duration moment) { offset() = moment; }
+  static base::Duration started_at() { return offset(); }
+  static void set_started_at(base::Duration moment) { offset() = moment; }
 
  private:
   /// Since the machine that is played was booted, the clock shows that much less than that of the machine that plays.
-  static std::atomic<spi::Duration>& offset() {
-    static std::atomic<spi::Duration> value{};
+  static std::atomic<base::Duration>& offset() {
+    static std::atomic<base::Duration> value{};
     return value;
   }
 
-  sqlite::Host host_ = {.boot_id = {}, .now = [] { return spi::BootClock::now() - offset().load(); }};
+  sqlite::Host host_ = {.boot_id = {}, .now = [] { return base::BootClock::now() - offset().load(); }};
   int boots_ = 0;
 };
 

@@ -21,7 +21,7 @@ struct Promises {
 
   std::uint64_t largest_number = 0;
   std::map<std::string, Register> registers = {};
-  spi::Duration clock = {};  ///< Boots::started_at() at that moment
+  base::Duration clock = {};  ///< Boots::started_at() at that moment
 };
 
 /// What a store was asked and what it answered, each with its moment in the disk's journal.
@@ -70,7 +70,7 @@ class Ledger {
   };
   struct Clock {
     std::size_t at;
-    spi::Duration started_at;
+    base::Duration started_at;
   };
   struct Write {
     std::size_t asked_at;

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::crash {
 
@@ -17,7 +17,7 @@ void SharedRecord::complain(const std::string& what) {
 }
 
 SharedRecordFile::SharedRecordFile(const std::filesystem::path& path) {
-  const spi::FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const base::FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   // All zeros is a record of nothing.
   if (!file || ftruncate(file.get(), sizeof(SharedRecord)) != 0) {
     throw std::system_error(errno, std::generic_category(), path);

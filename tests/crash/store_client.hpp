@@ -7,8 +7,8 @@
 #include <string>
 
 #include "backends/sqlite/host.hpp"
-#include "core/monitor.hpp"
-#include "core/workers.hpp"
+#include "core/runtime/monitor.hpp"
+#include "core/runtime/workers.hpp"
 #include "holdfast/error.hpp"
 #include "spi/backend.hpp"
 

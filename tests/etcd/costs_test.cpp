@@ -71,9 +71,14 @@ TEST(EtcdCosts, AHandOffToAClientThatWasMetBeforeNeedsNoNewWatch) {
   Hold hold = Mutex(clients[0], "name", {.ttl = 60s}).acquire();
   for (int i = 1; i <= 4; ++i) hand_off_to(clients[static_cast<std::size_t>(i) % 2], hold);
   const long long before = Metrics(server).watch_requests();
-  for (int i = 1; i <= rounds; ++i) hand_off_to(clients[static_cast<std::size_t>(i) % 2], hold);
-  // A hold that lasts for a tenth of a second watches its own key; these should not.
-  EXPECT_LT(Metrics(server).watch_requests() - before, rounds);
+  int slow = 0;
+  for (int i = 1; i <= rounds; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    hand_off_to(clients[static_cast<std::size_t>(i) % 2], hold);
+    if (std::chrono::steady_clock::now() - begin > 50ms) ++slow;
+  }
+  // Whoever holds or waits for a tenth of a second watches its own key, which only a busy machine makes them do.
+  EXPECT_LT(Metrics(server).watch_requests() - before, rounds + 2 * slow);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "holdfast/holdfast.hpp"
 #include "redis/certificates.hpp"
+#include "redis/fake_server.hpp"
 #include "support/errors.hpp"
 #include "support/etcd_server.hpp"
 
@@ -40,7 +41,7 @@ class EtcdTls : public testing::Test {
     return server.url() + "?ca=" + certificates_.authority() + options;
   }
   static std::optional<Error> complaint_at(const std::string& url) {
-    Client client(url, {.connect_timeout = 2s});
+    Client client(url, {.connect_timeout = 15s});
     return test::error_of([&] { Mutex(client, "name").acquire().release(); });
   }
   static void expect_complaint(const std::string& url, Errc code, const std::string& hint) {
@@ -68,12 +69,18 @@ TEST_F(EtcdTls, TrustsOnlyTheRightHost) {
   certificates_.issue("stranger", "DNS:elsewhere.example");
   const EtcdServer server = start("stranger");
   expect_complaint(url(server), Errc::access_denied, "another host");
+  EXPECT_EQ(std::string(complaint_at(url(server)).value().what()).find("?ca="), std::string::npos);
+}
+
+TEST_F(EtcdTls, SaysThatAServerIsTooOld) {
+  const redis_suite::FakeServer old(std::string("\x15\x03\x01\x00\x02\x02\x46", 7));  // a fatal alert: protocol version
+  expect_complaint("etcds://" + old.address(), Errc::store_failed, "versions before 1.2");
 }
 
 TEST_F(EtcdTls, TrustsNoCertificateOfThePast) {
   certificates_.issue("old", "IP:127.0.0.1", 0);
   const EtcdServer server = start("old");
-  expect_complaint(url(server), Errc::access_denied, "cannot be trusted");
+  expect_complaint(url(server), Errc::access_denied, "it has expired");
 }
 
 TEST_F(EtcdTls, ShowsItsCertificateIfTheServerWantsOne) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "holdfast/client.hpp"
 #include "support/eventually.hpp"
@@ -65,6 +66,19 @@ CampaignOptions CampaignOptions::from_environment(std::string url) {
           .seed = number_from("HOLDFAST_FAULTS_SEED", today)};
 }
 
+namespace {
+
+/// How much longer everything takes because others want the processors, too. The processes of a campaign alone, which
+/// mostly wait, do not count.
+double crowdedness() {
+  constexpr double usual_load_of_a_processor = 6;
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) return 1;
+  return std::max(1.0, load / (usual_load_of_a_processor * std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
 CampaignResult run_campaign(const CampaignOptions& options) {
   CampaignResult result;
   if (options.sabotage) result.sabotage = options.sabotage->kind;
@@ -85,6 +99,7 @@ CampaignResult run_campaign(const CampaignOptions& options) {
   } else {
     std::this_thread::sleep_for(options.duration);
   }
+  recording.noise = std::chrono::ceil<milliseconds>(recording.noise * crowdedness());
   const bool finished = fleet.finish(patience);
   if (finished) {
     Client client(options.url, {.label = "campaign"});

@@ -81,4 +81,20 @@ std::string EtcdClusterStore::url_of(const std::vector<std::size_t>& servers) co
   return url;
 }
 
+namespace {
+
+const RegisterStore one({.name = "etcd",
+                         .make = [] { return std::make_unique<EtcdStore>(); },
+                         .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::cut_everybody,
+                                       Sabotage::lose_replies, Sabotage::compact, Sabotage::forget,
+                                       Sabotage::end_leases}});
+// Of what has three servers, what needs them.
+const RegisterStore three({.name = "etcd_cluster",
+                           .make = [] { return std::make_unique<EtcdClusterStore>(); },
+                           .lease = std::chrono::seconds(2),
+                           .servers = 3,
+                           .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader,
+                                         Sabotage::lose_quorum}});
+
+}  // namespace
 }  // namespace holdfast::faults

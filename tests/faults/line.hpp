@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "holdfast/client.hpp"
+#include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/peer.hpp"
 
@@ -20,7 +21,7 @@ inline constexpr std::chrono::milliseconds slack = 2s;
 /// Whether `count` clients come to stand in the line of `name`.
 inline bool line_becomes(const Client& client, const LockName& name, std::size_t count) {
   return test::eventually([&] {
-    const auto status = client.show(name);
+    const auto status = test::answered([&] { return client.show(name); });
     return (status ? status->waiters.size() : 0) == count;
   });
 }

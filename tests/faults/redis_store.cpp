@@ -69,4 +69,18 @@ std::uint64_t RedisStore::info(const std::string& section, const std::string& fi
 
 std::uint64_t RedisStore::number_of_keys() const { return number(server_.command({"DBSIZE"})); }
 
+namespace {
+
+const RegisterStore queue({.name = "redis",
+                           .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::queue); },
+                           .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::forget_scripts,
+                                         Sabotage::cut_listeners, Sabotage::cut_everybody, Sabotage::restart_empty,
+                                         Sabotage::forget},
+                           .controls = {Sabotage::forget_and_set_back}});
+const RegisterStore plain({.name = "redis_plain",
+                           .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::plain); },
+                           .fifo = false,
+                           .sabotages = {Sabotage::restart}});
+
+}  // namespace
 }  // namespace holdfast::faults

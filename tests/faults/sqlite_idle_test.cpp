@@ -12,6 +12,7 @@
 
 #include "faults/sqlite_store.hpp"
 #include "support/peer.hpp"
+#include "support/sanitizers.hpp"
 
 namespace holdfast::faults {
 namespace {
@@ -98,9 +99,7 @@ class SqliteWaiters : public testing::Test {
   }
   /// A third of a millisecond for each look; more where the build is slow on purpose.
   static std::uint64_t most_ticks(std::uint64_t looks) {
-#ifdef __SANITIZE_ADDRESS__
-    looks *= 20;
-#endif
+    if (test::address_sanitized) looks *= 20;
     return std::max<std::uint64_t>(1, looks / 30);
   }
 

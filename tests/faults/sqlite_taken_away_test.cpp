@@ -20,7 +20,8 @@ void remove_database(const SqliteStore& store) {
 /// A holder of a lock in a process of its own, from whose store the file is taken away in some manner.
 class SqliteFileTakenAway : public testing::Test {
  protected:
-  static constexpr auto renewal_and_patience = 3s + 1s;  // of a lease of 9 s, which would last for almost 9 s
+  static constexpr auto lease = 9s;
+  static constexpr auto renewal_and_patience = 3s + 1s;  // of that lease
 
   void SetUp() override {
     ASSERT_THAT(holder_.ask("acquire a 9000 0"), StartsWith("granted"));
@@ -75,7 +76,8 @@ TEST_F(SqliteFileTakenAway, WithItsDirectory) {
   const fs::path moved = store_.directory().string() + "-moved";
   fs::rename(store_.directory(), moved);
   holder_.send("await_loss a");
-  EXPECT_EQ(holder_.receive(renewal_and_patience + 500ms).value_or("not told"), "lost");
+  EXPECT_EQ(holder_.receive(lease + 500ms).value_or("not told"), "lost") << "nobody makes it anew, so the lease ends";
+  EXPECT_FALSE(fs::exists(store_.directory()));
   fs::remove_all(moved);
 }
 

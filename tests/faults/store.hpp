@@ -80,7 +80,7 @@ class Store {
   Pastime pastime_ = {};
 };
 
-/// One sort of store, for cases that run for several. Nothing but stores.cpp knows which there are.
+/// One sort of store, for cases that run for several. Called like its fixture in tests/stores.
 struct StoreKind {
   std::string name;
   std::function<std::unique_ptr<Store>()> make;
@@ -93,6 +93,12 @@ struct StoreKind {
 
 void PrintTo(const StoreKind& kind, std::ostream* out);
 
+/// A namespace-scope object of this type, in <backend>_store.cpp, is all it takes to join.
+struct RegisterStore {
+  explicit RegisterStore(StoreKind kind);
+};
+
+/// All that have registered themselves, by name. REQUIRES: main() runs.
 const std::vector<StoreKind>& store_kinds();
 /// Those for cases in which it does not matter how many servers there are.
 std::vector<StoreKind> kinds_with_one_server();

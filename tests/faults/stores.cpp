@@ -1,12 +1,11 @@
-// The stores that the cases for all stores run with. Another one joins by a line here.
+// The stores that the cases for all stores run with, and whether any is missing.
 
-#include <stdexcept>
+#include <gtest/gtest.h>
 
-#include "faults/etcd_store.hpp"
-#include "faults/redis_store.hpp"
-#include "faults/sqlite_store.hpp"
+#include <algorithm>
+
 #include "faults/store.hpp"
-#include "faults/zookeeper_store.hpp"
+#include "stores/fixture.hpp"
 
 namespace holdfast::faults {
 
@@ -31,52 +30,39 @@ std::string_view name_of(Sabotage sabotage) {
   return "?";
 }
 
-std::uint64_t SqliteStore::do_harm(Sabotage sabotage, std::chrono::milliseconds) {
-  throw std::invalid_argument("nobody can do this to a file: " + std::string(name_of(sabotage)));
-}
-
 void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 
-const std::vector<StoreKind>& store_kinds() {
-  static const std::vector<StoreKind> kinds = {
-      {.name = "sqlite", .make = [] { return std::make_unique<SqliteStore>(); }},
-      {.name = "redis",
-       .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::queue); },
-       .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::forget_scripts, Sabotage::cut_listeners,
-                     Sabotage::cut_everybody, Sabotage::restart_empty, Sabotage::forget},
-       .controls = {Sabotage::forget_and_set_back}},
-      {.name = "redis_plain",
-       .make = [] { return std::make_unique<RedisStore>(RedisStore::Layout::plain); },
-       .fifo = false,
-       .sabotages = {Sabotage::restart}},
-      {.name = "etcd",
-       .make = [] { return std::make_unique<EtcdStore>(); },
-       .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::cut_everybody, Sabotage::lose_replies,
-                     Sabotage::compact, Sabotage::forget, Sabotage::end_leases}},
-      // Of what has three servers, what needs them.
-      {.name = "etcd_cluster",
-       .make = [] { return std::make_unique<EtcdClusterStore>(); },
-       .lease = std::chrono::seconds(2),
-       .servers = 3,
-       .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader, Sabotage::lose_quorum}},
-      {.name = "zookeeper",
-       .make = [] { return std::make_unique<ZookeeperStore>(); },
-       .lease = std::chrono::seconds(2),
-       .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::cut_everybody, Sabotage::lose_replies,
-                     Sabotage::forget, Sabotage::end_leases}},
-      {.name = "zookeeper_ensemble",
-       .make = [] { return std::make_unique<ZookeeperEnsembleStore>(); },
-       .lease = std::chrono::seconds(2),
-       .servers = 3,
-       .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader, Sabotage::lose_quorum}},
-  };
+namespace {
+
+std::vector<StoreKind>& registry() {
+  static std::vector<StoreKind> kinds;
   return kinds;
 }
+
+}  // namespace
+
+RegisterStore::RegisterStore(StoreKind kind) {
+  std::vector<StoreKind>& kinds = registry();
+  const auto place = std::ranges::upper_bound(kinds, kind.name, {}, &StoreKind::name);
+  kinds.insert(place, std::move(kind));
+}
+
+const std::vector<StoreKind>& store_kinds() { return registry(); }
 
 std::vector<StoreKind> kinds_with_one_server() {
   std::vector<StoreKind> kinds = store_kinds();
   std::erase_if(kinds, [](const StoreKind& kind) { return kind.servers > 1; });
   return kinds;
+}
+
+TEST(StoresUnderFaults, AreAllThatProcessesShare) {
+  std::vector<std::string> known;
+  for (const StoreKind& kind : store_kinds()) known.push_back(kind.name);
+  std::vector<std::string> shared;
+  for (const test::FixtureKind* kind : test::fixture_kinds()) {
+    if (kind->capabilities.separate_processes) shared.push_back(kind->name);
+  }
+  EXPECT_EQ(known, shared) << "a store joins with a RegisterStore in a file of tests/faults";
 }
 
 }  // namespace holdfast::faults

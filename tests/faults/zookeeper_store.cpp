@@ -62,4 +62,20 @@ std::string ZookeeperEnsembleStore::url_of(const std::vector<std::size_t>& serve
   return url;
 }
 
+namespace {
+
+const RegisterStore one({.name = "zookeeper",
+                         .make = [] { return std::make_unique<ZookeeperStore>(); },
+                         .lease = std::chrono::seconds(2),
+                         .sabotages = {Sabotage::restart, Sabotage::pause, Sabotage::cut_everybody,
+                                       Sabotage::lose_replies, Sabotage::forget, Sabotage::end_leases}});
+// Of what has three servers, what needs them.
+const RegisterStore three({.name = "zookeeper_ensemble",
+                           .make = [] { return std::make_unique<ZookeeperEnsembleStore>(); },
+                           .lease = std::chrono::seconds(2),
+                           .servers = 3,
+                           .sabotages = {Sabotage::kill_leader, Sabotage::pause_leader, Sabotage::cut_off_leader,
+                                         Sabotage::lose_quorum}});
+
+}  // namespace
 }  // namespace holdfast::faults

@@ -41,6 +41,8 @@ class Counting {
     std::ofstream(directory() + "/turns", std::ios::app) << 'c';
   }
 
+  bool is_right() const { return counter() == static_cast<int>(turns().size()); }
+
   void expect_that_all_were_counted() const {
     const std::string all = turns();
     EXPECT_EQ(counter(), static_cast<int>(all.size()));
@@ -60,5 +62,17 @@ class Counting {
   const char other_;
   const test::TemporaryDirectory directory_{test::memory_directory()};
 };
+
+/// For controls: whether `count` makes the counter wrong. Tries again, because on a busy machine two who do not exclude
+/// each other may still never meet.
+template <class Count>
+bool goes_wrong(char other, Count count) {
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const Counting counting(other);
+    count(counting);
+    if (!counting.is_right()) return true;
+  }
+  return false;
+}
 
 }  // namespace holdfast::interop

@@ -19,11 +19,6 @@ endif()
 execute_process(COMMAND ${configure} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build "${BUILD}" --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
 
-if(INSTALL_TO)
-  file(REMOVE_RECURSE "${INSTALL_TO}")
-  execute_process(COMMAND ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${INSTALL_TO}" COMMAND_ERROR_IS_FATAL ANY)
-endif()
-
 if(RUN)
   execute_process(COMMAND "${BUILD}/${RUN}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   if(NOT output STREQUAL "hello\n")

@@ -14,6 +14,8 @@
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
+#include "support/every_call.hpp"
+#include "support/proxy.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::redis_suite {
@@ -67,6 +69,19 @@ TEST(RedisDisturbances, ForgottenScriptsAreSentAgain) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(count, 300);
+}
+
+/// Each later request would get the reply to the one that follows it, and the connection would never seem silent.
+TEST(RedisDisturbances, AConnectionOnWhichAReplyWentMissingIsLeft) {
+  const RedisServer server;
+  test::Proxy proxy(server.port());
+  Client client("redis://" + proxy.address());
+  ASSERT_FALSE(client.show("name"));
+  proxy.lose_replies();
+  EXPECT_FALSE(test::succeeds([&] { static_cast<void>(client.show("name")); }));
+  EXPECT_GT(proxy.lost(), 0U);
+  proxy.keep_replies();
+  EXPECT_TRUE(eventually([&] { return test::succeeds([&] { static_cast<void>(client.show("name")); }); }));
 }
 
 TEST(RedisDisturbances, AWaiterWhoseSubscriptionIsKilledIsServedSoon) {
@@ -125,14 +140,18 @@ TEST(RedisDisturbances, ConnectionsThatAreCutAreMadeAgain) {
     server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   });
-  int count = 0;
+  std::atomic<int> count = 0;
   std::vector<std::unique_ptr<Client>> clients;
   std::vector<std::thread> threads;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_over = [&] {
+    const auto passed = std::chrono::steady_clock::now() - begin;
+    return (count > 30 && passed > 3s) || passed > test::patience;
+  };
   for (int i = 0; i < 3; ++i) {
     Client& client = *clients.emplace_back(std::make_unique<Client>(server.url()));
     threads.emplace_back([&] {
-      const auto end = std::chrono::steady_clock::now() + 3s;
-      while (std::chrono::steady_clock::now() < end) {
+      while (!is_over()) {
         const Hold hold = Mutex(client, "name", {.ttl = 3s}).acquire();
         ++count;
       }

@@ -40,7 +40,7 @@ FakeServer::~FakeServer() {
 
 void FakeServer::serve() {
   struct Guest {
-    spi::FileDescriptor socket;
+    base::FileDescriptor socket;
     int times = 0;  ///< that it has said something
   };
   std::list<Guest> guests;
@@ -63,7 +63,7 @@ void FakeServer::serve() {
       guest = next;
     }
     if (descriptors[1].revents != 0)
-      guests.push_back({spi::FileDescriptor(::accept(listener_.get(), nullptr, nullptr))});
+      guests.push_back({base::FileDescriptor(::accept(listener_.get(), nullptr, nullptr))});
   }
 }
 

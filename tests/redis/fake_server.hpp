@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::redis_suite {
 
@@ -26,8 +26,8 @@ class FakeServer {
   void serve();
 
   const std::function<std::string(int)> answer_;
-  spi::FileDescriptor listener_;
-  spi::FileDescriptor end_;
+  base::FileDescriptor listener_;
+  base::FileDescriptor end_;
   std::string port_;
   std::thread thread_;
 };

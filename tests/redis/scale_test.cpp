@@ -19,6 +19,7 @@
 #include "redis/statistics.hpp"
 #include "support/eventually.hpp"
 #include "support/redis_server.hpp"
+#include "support/sanitizers.hpp"
 
 namespace holdfast::redis_suite {
 namespace {
@@ -27,11 +28,7 @@ using namespace std::chrono_literals;
 using test::eventually;
 using test::RedisServer;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool instrumented = true;
-#else
-constexpr bool instrumented = false;
-#endif
+constexpr bool instrumented = test::address_sanitized;
 
 constexpr auto long_patience = 180s;
 
@@ -145,8 +142,9 @@ TEST(RedisScale, AHundredThousandLocksAreHeldForTenLeases) {
   const RedisServer server;
   const bool full = scale() >= 10;
   const std::size_t number = full ? (instrumented ? 20'000 : 100'000) : 5000;
-  const auto ttl = full ? 30s : 3s;  // a quick run may have little of a busy machine, and must not lose anything either
-  const auto time = full ? 10 * ttl : 5 * ttl;
+  const auto ttl =
+      full ? 30s : 10s;  // a quick run may have little of a busy machine, and must not lose anything either
+  const auto time = full ? 10 * ttl : 2 * ttl;
   Client client(server.url());
   std::vector<Hold> holds;
   for (std::size_t i = 0; i < number; ++i) {

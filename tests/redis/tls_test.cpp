@@ -35,7 +35,7 @@ class RedisTls : public testing::Test {
   }
 
   static std::optional<Error> complaint_at(const std::string& url) {
-    Client client(url, {.connect_timeout = 2s});
+    Client client(url, {.connect_timeout = 15s});
     return test::error_of([&] { Mutex(client, "name").lock(); });
   }
   static void expect_complaint(const std::string& url, Errc code, const std::string& hint) {
@@ -43,6 +43,10 @@ class RedisTls : public testing::Test {
     ASSERT_TRUE(error) << hint;
     EXPECT_EQ(error->errc(), code) << error->what();
     EXPECT_NE(std::string(error->what()).find(hint), std::string::npos) << error->what();
+  }
+  /// As above, and an authority would not help.
+  static void expect_no_advice_about_authorities(const std::string& url) {
+    EXPECT_EQ(std::string(complaint_at(url).value().what()).find("?ca="), std::string::npos) << url;
   }
 
   const Certificates certificates_;
@@ -67,6 +71,7 @@ TEST_F(RedisTls, CarriesLocksAndWhatTheyAreTold) {
 TEST_F(RedisTls, TrustsNobodyItDoesNotKnow) {
   const RedisServer server = start("server");
   expect_complaint("rediss://127.0.0.1:" + server.port(), Errc::access_denied, "cannot trust");
+  expect_complaint("rediss://127.0.0.1:" + server.port(), Errc::access_denied, "?ca=file");
   EXPECT_FALSE(complaint_at("rediss://127.0.0.1:" + server.port() + "?verify=no"));
 }
 
@@ -74,6 +79,8 @@ TEST_F(RedisTls, TrustsOnlyTheRightHost) {
   certificates_.issue("stranger", "DNS:elsewhere.example");
   const RedisServer server = start("stranger");
   expect_complaint(url(server), Errc::access_denied, "IP address mismatch");
+  expect_complaint(url(server), Errc::access_denied, "write a host that the certificate names");
+  expect_no_advice_about_authorities("rediss://127.0.0.1:" + server.port() + "?ca=" + certificates_.authority());
   expect_complaint("rediss://localhost:" + server.port() + "?ca=" + certificates_.authority(), Errc::access_denied,
                    "hostname mismatch");
   EXPECT_FALSE(complaint_at(url(server, "&verify=no")));
@@ -83,6 +90,12 @@ TEST_F(RedisTls, TrustsNothingThatHasExpired) {
   certificates_.issue("late", "IP:127.0.0.1", -1);
   const RedisServer server = start("late");
   expect_complaint(url(server), Errc::access_denied, "expired");
+  expect_complaint(url(server), Errc::access_denied, "renew it");
+}
+
+TEST_F(RedisTls, SaysThatAServerIsTooOld) {
+  const FakeServer old(std::string("\x15\x03\x01\x00\x02\x02\x46", 7));  // a fatal alert: protocol version
+  expect_complaint("rediss://" + old.address(), Errc::store_failed, "versions before 1.2");
 }
 
 TEST_F(RedisTls, ShowsAClientsCertificate) {

@@ -54,7 +54,7 @@ void Actor::enter() {
   options_.lock_delay = turn_->lock_delay;
   const Instant deadline = turn_->deadline > microseconds::zero() ? now + turn_->deadline : Instant::max();
   state_ = State::waiting;
-  timer_.set(spi::saturating_add(now, after(turn_->cancels_after)));
+  timer_.set(base::saturating_add(now, after(turn_->cancels_after)));
   record({.until = moment(deadline),
           .length = static_cast<std::uint32_t>(turn_->ttl.count()),
           .what = What::entered,
@@ -142,7 +142,7 @@ void Actor::next_step() {
   if (!has_written_) next = std::min(next, after(turn_->writes_after));
   if (!has_extended_) next = std::min(next, after(turn_->extends_after));
   if (!has_downgraded_) next = std::min(next, after(turn_->downgrades_after));
-  timer_.set(spi::saturating_add(granted_at_, next));
+  timer_.set(base::saturating_add(granted_at_, next));
 }
 
 void Actor::write() {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
 #include "sim/sim_loop.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "sim/actor.hpp"
 #include "sim/network.hpp"
 #include "sim/plan.hpp"
@@ -65,7 +65,7 @@ class Node final : private core::UserSide {
   };
 
   // core::UserSide: the user's threads belong to the client, and stop with it.
-  void run(spi::Task task) override { life_->loop.defer(std::move(task)); }
+  void run(base::Task task) override { life_->loop.defer(std::move(task)); }
   void log(LogLevel /*level*/, std::string /*text*/) override {}
   void report(Errc /*code*/, std::string /*what_happened*/) override {}
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/operations/barrier.hpp"
+#include "core/operations/barrier_steps.hpp"
 #include "sim/operations_story.hpp"
 
 namespace holdfast::sim {

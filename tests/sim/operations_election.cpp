@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <set>
 
-#include "core/asking.hpp"
-#include "core/operations/election.hpp"
-#include "core/parts.hpp"
-#include "core/record.hpp"
+#include "core/operations/election_steps.hpp"
+#include "core/operations/fields.hpp"
+#include "core/operations/parts.hpp"
+#include "core/operations/store_requests.hpp"
 #include "sim/operations_story.hpp"
 #include "spi/part_name.hpp"
 

@@ -1,7 +1,7 @@
 // Counting down, and waiting for the end of it.
 #include <set>
 
-#include "core/operations/latch.hpp"
+#include "core/operations/latch_steps.hpp"
 #include "sim/operations_story.hpp"
 
 namespace holdfast::sim {

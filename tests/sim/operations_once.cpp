@@ -1,7 +1,7 @@
 // Runs of a job that needs to succeed once per period.
 #include <algorithm>
 
-#include "core/operations/once.hpp"
+#include "core/operations/once_steps.hpp"
 #include "sim/operations_story.hpp"
 
 namespace holdfast::sim {

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "core/asking.hpp"
+#include "core/operations/store_requests.hpp"
 #include "sim/operations_story.hpp"
 
 namespace holdfast::sim {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/caller.hpp"
-#include "core/operation.hpp"
+#include "core/engine/caller.hpp"
+#include "core/operations/operation.hpp"
 #include "sim/operations_world.hpp"
 
 namespace holdfast::sim {
@@ -77,7 +77,7 @@ class Story {
   std::shared_ptr<Caller> start(OperationsClient& client, Duration patience, Make make, Done done) {
     ++totals.operations;
     ++unanswered_;
-    const Instant deadline = spi::saturating_add(client.loop().now(), patience);
+    const Instant deadline = base::saturating_add(client.loop().now(), patience);
     auto caller = std::make_shared<Caller>(client.engine(), deadline);
     std::move(make(*caller)).start([this, caller, &client, done](auto result) mutable {
       --unanswered_;

@@ -104,7 +104,7 @@ class OperationsClient::Connection final : public spi::Backend,
       });
     }
   }
-  void later(Moment moment, spi::Task task) {
+  void later(Moment moment, base::Task task) {
     world_.at(moment, [this, task = std::move(task)]() mutable { client_.deliver(std::move(task)); });
   }
 
@@ -227,8 +227,8 @@ class OperationsClient::Connection final : public spi::Backend,
 
   OperationsClient& client_;
   OperationsWorld& world_;
-  spi::RegisterWatches watches_;
-  std::map<std::uint64_t, spi::Callback<void(const Failure&)>> unanswered_;
+  kit::RegisterWatches watches_;
+  std::map<std::uint64_t, base::Callback<void(const Failure&)>> unanswered_;
   std::uint64_t requests_ = 0;
   bool closed_ = false;
 };
@@ -251,7 +251,7 @@ void OperationsClient::run_due() {
   loop_.drain();
 }
 
-void OperationsClient::deliver(spi::Task task) {
+void OperationsClient::deliver(base::Task task) {
   if (paused_ || (dead_ && !buried_)) return inbox_.push_back(std::move(task));
   task();
   loop_.drain();
@@ -260,7 +260,7 @@ void OperationsClient::deliver(spi::Task task) {
 void OperationsClient::resume() {
   paused_ = false;
   run_due();
-  for (spi::Task& task : std::exchange(inbox_, {})) deliver(std::move(task));
+  for (base::Task& task : std::exchange(inbox_, {})) deliver(std::move(task));
 }
 
 void OperationsClient::close() {
@@ -286,7 +286,7 @@ OperationsWorld::OperationsWorld(std::uint64_t seed, std::size_t clients, const 
 
 OperationsWorld::~OperationsWorld() = default;
 
-void OperationsWorld::at(Moment moment, spi::Task task) {
+void OperationsWorld::at(Moment moment, base::Task task) {
   timeline_.queue.add(std::max(moment, timeline_.now), EventQueue::Kind::request,
                       static_cast<std::uint32_t>(tasks_.size()));
   tasks_.push_back(std::move(task));

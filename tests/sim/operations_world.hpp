@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "backends/memory/store.hpp"
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
+#include "kit/register_watches.hpp"
 #include "sim/dice.hpp"
 #include "sim/sim_loop.hpp"
 #include "sim/timeline.hpp"
-#include "spi/register_watches.hpp"
 
 namespace holdfast::sim {
 
@@ -46,7 +46,7 @@ class OperationsClient final : private core::UserSide {
   /// Also buries whoever died.
   void close();
   /// Something that happens to the client: now, or when it goes on.
-  void deliver(spi::Task task);
+  void deliver(base::Task task);
   /// After close(): cells, timers, expectations, requests, callers that are left.
   std::size_t left_over() const;
   bool closed() const { return closed_; }
@@ -55,7 +55,7 @@ class OperationsClient final : private core::UserSide {
   friend class OperationsWorld;
   class Connection;
 
-  void run(spi::Task task) override { loop_.defer(std::move(task)); }
+  void run(base::Task task) override { loop_.defer(std::move(task)); }
   void log(LogLevel /*level*/, std::string /*text*/) override {}
   void report(Errc /*code*/, std::string /*what_happened*/) override {}
 
@@ -64,7 +64,7 @@ class OperationsClient final : private core::UserSide {
   SimLoop loop_;
   core::Engine engine_;
   Connection* connection_ = nullptr;
-  std::vector<spi::Task> inbox_;  ///< while paused
+  std::vector<base::Task> inbox_;  ///< while paused
   bool paused_ = false;
   bool dead_ = false;
   bool buried_ = false;
@@ -91,7 +91,7 @@ class OperationsWorld {
   }
 
   /// Runs `task` then, whatever the clients do.
-  void at(Moment moment, spi::Task task);
+  void at(Moment moment, base::Task task);
   /// Until nothing happens any more. False if that does not come about.
   bool run_until_quiet(Duration at_most = std::chrono::minutes(2));
 
@@ -121,7 +121,7 @@ class OperationsWorld {
   const Clock store_clock_;
   memory::Store store_;
   std::deque<OperationsClient> clients_;
-  std::vector<spi::Task> tasks_;
+  std::vector<base::Task> tasks_;
   std::map<std::string, std::map<std::uint64_t, ClaimStatus>> holders_ever_;  ///< for shows_the_dead
 };
 

@@ -38,7 +38,7 @@ class SimBackend final : public spi::Backend, private spi::Claims, private spi::
   spi::Registers& registers() override { return *this; }
   spi::Administration& administration() override { return *this; }
   StoreTraits traits() const override;
-  spi::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
+  base::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
   void close(spi::Done<> done) override;
 
   // For the world.

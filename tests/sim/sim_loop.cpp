@@ -17,7 +17,7 @@ namespace {
 void SimLoop::watch(int /*descriptor*/, Ready /*wanted*/, ReadyHandler /*handler*/) { refuse("descriptors"); }
 void SimLoop::unwatch(int /*descriptor*/) { refuse("descriptors"); }
 
-void SimLoop::run_blocking(spi::Task work, spi::Task done) {
+void SimLoop::run_blocking(base::Task work, base::Task done) {
   work();
   defer(std::move(done));
 }
@@ -35,7 +35,7 @@ void SimLoop::run_due() {
 void SimLoop::drain() {
   while (!deferred_.empty()) {
     running_.swap(deferred_);
-    for (spi::Task& task : running_) task();
+    for (base::Task& task : running_) task();
     running_.clear();
   }
 }

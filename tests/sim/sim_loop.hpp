@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/deadline_heap.hpp"
 #include "sim/time.hpp"
 #include "sim/timeline.hpp"
-#include "spi/deadline_heap.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::sim {
@@ -17,11 +17,11 @@ class SimLoop final : public spi::Loop {
   SimLoop(const Timeline& timeline, Clock clock) : timeline_(timeline), clock_(clock) {}
 
   Instant now() const override { return clock_.read(timeline_.now); }
-  void defer(spi::Task task) override { deferred_.push_back(std::move(task)); }
-  void post(spi::Task task) override { defer(std::move(task)); }
+  void defer(base::Task task) override { deferred_.push_back(std::move(task)); }
+  void post(base::Task task) override { defer(std::move(task)); }
   void watch(int descriptor, Ready wanted, ReadyHandler handler) override;
   void unwatch(int descriptor) override;
-  void run_blocking(spi::Task work, spi::Task done) override;
+  void run_blocking(base::Task work, base::Task done) override;
 
   // For the world.
 
@@ -54,9 +54,9 @@ class SimLoop final : public spi::Loop {
 
   const Timeline& timeline_;
   const Clock clock_;
-  spi::DeadlineHeap<spi::Timer> timers_;
-  std::vector<spi::Task> deferred_;
-  std::vector<spi::Task> running_;
+  base::DeadlineHeap<spi::Timer> timers_;
+  std::vector<base::Task> deferred_;
+  std::vector<base::Task> running_;
   mutable Moment next_ = never;
   mutable bool stale_ = false;
   int expectations_ = 0;

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <cstdint>
 
-#include "spi/instant.hpp"
+#include "base/instant.hpp"
 
 namespace holdfast::sim {
 
-using spi::Duration;
-using spi::Instant;
+using base::Duration;
+using base::Instant;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "spi/url.hpp"
+#include "base/url.hpp"
 #include "support/errors.hpp"
 
 namespace holdfast::spi_suite {
@@ -27,7 +27,7 @@ std::shared_ptr<const ClientIdentity> new_identity() {
 }
 
 std::unique_ptr<spi::Backend> open(const std::string& text, const spi::BackendContext& context) {
-  const spi::Url url = spi::Url::parse(text);
+  const base::Url url = base::Url::parse(text);
   for (const spi::BackendFactory* factory : spi::built_in_backends()) {
     if (std::ranges::find(factory->schemes, url.scheme) != factory->schemes.end()) return factory->open(url, context);
   }
@@ -183,12 +183,12 @@ Pending<> BackendUnderTest::start_close() {
 
 template <class StartCall>
 auto BackendUnderTest::wait_for(StartCall start_call, Again again) {
-  constexpr int attempts = 10;
-  for (int attempt = 1;; ++attempt) {
+  const auto deadline = std::chrono::steady_clock::now() + test::patience;
+  for (;;) {
     auto result = start_call()->result();
     const auto errc = errc_of(result);
     const bool harmless = errc == Errc::unreachable || (errc == Errc::in_doubt && again == Again::if_in_doubt);
-    if (attempt == attempts || !harmless) return result;
+    if (!harmless || std::chrono::steady_clock::now() > deadline) return result;
   }
 }
 
@@ -269,7 +269,7 @@ void BackendUnderTest::close() {
 
 void BackendUnderTest::granted(const LockName& name, spi::ClaimId id, const ClaimAnswer& answer) {
   EXPECT_EQ(answer.standing, spi_suite::granted);
-  EXPECT_EQ(answer.armed_at, spi::Instant::min()) << "a push proves nothing about the lease";
+  EXPECT_EQ(answer.armed_at, base::Instant::min()) << "a push proves nothing about the lease";
   note({Told::Of::a_grant, name.text(), claim_of(id), answer});
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/monitor.hpp"
-#include "core/workers.hpp"
+#include "core/runtime/monitor.hpp"
+#include "core/runtime/workers.hpp"
 #include "spi/backend.hpp"
 #include "spi/call.hpp"
 #include "support/recorder.hpp"

@@ -1,8 +1,10 @@
 // All stores obey the same rules, so the same steps lead to the same answers: each store against the first one.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -46,34 +48,10 @@ class Trail {
   std::map<std::string, int> outcomes_;
 };
 
-class Differential : public testing::TestWithParam<StoreKind> {
- protected:
-  const FreshStore model_ = store_kinds().front().make();
-  const FreshStore store_ = GetParam().make();
-};
-
-TEST_P(Differential, StepByStepNothingDiffers) {
-  const std::uint64_t seed = seed_or(20260101);
-  Trail trail(seed);
-  const auto numbers = GetParam().sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
-  Player model(model_.url, numbers);
-  Player player(store_.url, numbers);
-  for (Step& step : random_script(seed, static_cast<std::size_t>(GetParam().steps))) {
-    if (!GetParam().lock_delay) step.wish.lock_delay = 0ms;
-    const std::string expected = model.play(step);
-    const std::string outcome = player.play(step);
-    trail.add(step, outcome);
-    ASSERT_EQ(outcome, expected) << trail.text();
-    ASSERT_EQ(player.state(), model.state()) << trail.text();
-    ASSERT_FALSE(HasFailure()) << trail.text();
-  }
-  EXPECT_TRUE(model.all_were_told());
-  EXPECT_TRUE(player.all_were_told()) << trail.text();
-  // A script in which little happens shows little.
-  for (const char* outcome : {"granted,", "waiting", "absent", "failed:", "1", "0"}) {
-    EXPECT_GT(trail.count(outcome), GetParam().steps / 60) << outcome;
-  }
-  EXPECT_GT(player.pushes(), static_cast<std::size_t>(GetParam().steps / 30));
+/// A request that a busy machine did not answer in time: what it did is unknown, so the script must be played again.
+bool was_too_late(const std::string& outcome) {
+  const std::array codes = {make_error_code(Errc::in_doubt), make_error_code(Errc::unreachable)};
+  return std::ranges::any_of(codes, [&](const std::error_code& code) { return outcome.ends_with(code.message()); });
 }
 
 bool tells_standings(const Step& step) {
@@ -81,18 +59,66 @@ bool tells_standings(const Step& step) {
 }
 bool has_failed(const std::string& outcome) { return outcome.starts_with("failed"); }
 
-class DifferentialInOneGo : public Differential {};
+class Differential : public testing::TestWithParam<const FixtureKind*> {
+ protected:
+  static const Capabilities& can() { return GetParam()->capabilities; }
+  static bool has_sessions() { return !can().fixed_leases; }
 
-/// Many steps of one client at once, on a store that has yet to be opened: it may execute them as one.
-TEST_P(DifferentialInOneGo, NothingDiffers) {
-  for (std::uint64_t seed = seed_or(1), last = seed + 15; seed < last; ++seed) {
+  enum class Played { whole, too_late };
+
+  /// Plays a script on fresh stores until every request was answered in time.
+  void play(const std::function<void(Player& model, Player& player, Played& played)>& script) {
+    constexpr int attempts = 20;
+    const auto numbers = has_sessions() ? Player::Numbers::on_joining : Player::Numbers::on_granting;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+      const std::unique_ptr<test::Fixture> fresh_model = test::fixture_kind("memory").make();
+      const std::unique_ptr<test::Fixture> fresh_store = GetParam()->make();
+      Player model(fresh_model->url(), numbers);
+      Player player(fresh_store->url(), numbers);
+      Played played = Played::whole;
+      script(model, player, played);
+      if (played == Played::whole || HasFailure()) return;
+    }
+    ADD_FAILURE() << attempts << " times in a row, a request was not answered in time";
+  }
+};
+
+TEST_P(Differential, StepByStepNothingDiffers) {
+  const std::uint64_t seed = seed_or(20260101);
+  play([&](Player& model, Player& player, Played& played) {
     Trail trail(seed);
-    const FreshStore fresh_model = store_kinds().front().make();
-    const FreshStore fresh_store = GetParam().make();
-    const auto numbers = GetParam().sessions ? Player::Numbers::on_joining : Player::Numbers::on_granting;
-    Player model(fresh_model.url, numbers);
-    Player player(fresh_store.url, numbers);
-    std::vector<Step> script = random_script(seed, 100);
+    for (Step& step : random_script(seed, static_cast<std::size_t>(can().steps))) {
+      if (!can().lock_delay) step.wish.lock_delay = 0ms;
+      const std::string expected = model.play(step);
+      const std::string outcome = player.play(step);
+      trail.add(step, outcome);
+      if (outcome != expected && was_too_late(outcome)) {
+        played = Played::too_late;
+        return;
+      }
+      ASSERT_EQ(outcome, expected) << trail.text();
+      ASSERT_EQ(player.state(), model.state()) << trail.text();
+      ASSERT_FALSE(HasFailure()) << trail.text();
+    }
+    EXPECT_THAT(model.not_told(), testing::IsEmpty());
+    EXPECT_THAT(player.not_told(), testing::IsEmpty()) << trail.text();
+    // A script in which little happens shows little.
+    for (const char* outcome : {"granted,", "waiting", "absent", "failed:", "1", "0"}) {
+      EXPECT_GT(trail.count(outcome), can().steps / 60) << outcome;
+    }
+    EXPECT_GT(player.turns_that_came(), static_cast<std::size_t>(can().steps / 30));
+    EXPECT_GT(player.told_of_their_grants(), 0.9) << "hints are for the few whose connection broke";
+  });
+}
+
+class DifferentialInOneGo : public Differential {
+ protected:
+  /// How many steps go at once. All of them must be answered within a second: fewer where each takes several requests.
+  std::size_t length() const { return has_sessions() ? 25 : 100; }
+
+  /// Steps of one client that can be begun without waiting for the answers of others.
+  std::vector<Step> script_of(std::uint64_t seed) const {
+    std::vector<Step> script = random_script(seed, length());
     // Registers are written on another way than claims are, and so in an order of their own; and a listing may take
     // several steps, between which other requests are executed.
     std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::list; });
@@ -100,34 +126,50 @@ TEST_P(DifferentialInOneGo, NothingDiffers) {
     script.erase(script.begin(), std::ranges::find_if(script, [](const Step& step) {
                    return step.kind == Step::Kind::acquire && step.wish.lease > 0ms;
                  }));
-    std::vector<std::function<std::string()>> expected;
-    std::vector<std::function<std::string()>> outcomes;
     for (Step& step : script) {
       step.client = 0;
-      if (!GetParam().lock_delay) step.wish.lock_delay = 0ms;
-      expected.push_back(model.begin(step));
-      outcomes.push_back(player.begin(step));
+      if (!can().lock_delay) step.wish.lock_delay = 0ms;
     }
-    for (std::size_t i = 0; i < script.size(); ++i) {
-      const std::string outcome = outcomes[i]();
-      trail.add(script[i], outcome);
-      const std::string should_be = expected[i]();
-      ASSERT_FALSE(HasFailure()) << trail.text();
-      // Where a client finds out for itself whose turn it is, its answer may tell already what followed.
-      const bool may_differ = GetParam().sessions && tells_standings(script[i]) && !has_failed(should_be);
-      if (may_differ) {
-        ASSERT_FALSE(has_failed(outcome)) << trail.text();
-      } else {
-        ASSERT_EQ(outcome, should_be) << trail.text();
+    return script;
+  }
+};
+
+/// Many steps of one client at once, on a store that has yet to be opened: it may execute them as one.
+TEST_P(DifferentialInOneGo, NothingDiffers) {
+  for (std::uint64_t seed = seed_or(1), last = seed + 1500 / length(); seed < last && !HasFailure(); ++seed) {
+    const std::vector<Step> script = script_of(seed);
+    play([&](Player& model, Player& player, Played& played) {
+      Trail trail(seed);
+      std::vector<std::function<std::string()>> expected;
+      std::vector<std::function<std::string()>> outcomes;
+      for (const Step& step : script) {
+        expected.push_back(model.begin(step));
+        outcomes.push_back(player.begin(step));
       }
-    }
-    ASSERT_EQ(player.state(), model.state()) << trail.text();
-    ASSERT_TRUE(player.all_were_told()) << trail.text();
+      for (std::size_t i = 0; i < script.size(); ++i) {
+        const std::string outcome = outcomes[i]();
+        trail.add(script[i], outcome);
+        const std::string should_be = expected[i]();
+        ASSERT_FALSE(HasFailure()) << trail.text();
+        if (was_too_late(outcome)) played = Played::too_late;
+        if (played == Played::too_late) continue;  // all must be answered before the players go
+        // Where a client finds out for itself whose turn it is, its answer may tell already what followed.
+        const bool may_differ = has_sessions() && tells_standings(script[i]) && !has_failed(should_be);
+        if (may_differ) {
+          ASSERT_FALSE(has_failed(outcome)) << trail.text();
+        } else {
+          ASSERT_EQ(outcome, should_be) << trail.text();
+        }
+      }
+      if (played == Played::too_late) return;
+      ASSERT_EQ(player.state(), model.state()) << trail.text();
+      ASSERT_THAT(player.not_told(), testing::IsEmpty()) << trail.text();
+    });
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Store, Differential, testing::ValuesIn(store_kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Store, DifferentialInOneGo, testing::ValuesIn(store_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Store, Differential, testing::ValuesIn(line_stores()), test::name_of_store);
+INSTANTIATE_TEST_SUITE_P(Store, DifferentialInOneGo, testing::ValuesIn(line_stores()), test::name_of_store);
 
 }  // namespace
 }  // namespace holdfast::spi_suite

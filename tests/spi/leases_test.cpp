@@ -14,7 +14,7 @@ namespace {
 /// Ends during a test.
 constexpr milliseconds short_lease = 250ms;
 
-spi::Instant now() { return spi::BootClock::now(); }
+base::Instant now() { return base::BootClock::now(); }
 
 TEST_P(Leases, OfADeadHolderEndInTimeAndNotBefore) {
   BackendUnderTest holder(url());
@@ -75,7 +75,7 @@ TEST_P(Leases, ThatAreFixedEndByThemselves) {
 TEST_P(Leases, AreNotExtendedByAsking) {
   BackendUnderTest client(url());
   ClaimAnswer last = client.acquire(1, {.lease = short_lease});
-  spi::Instant ends = last.armed_at + last.lease;
+  base::Instant ends = last.armed_at + last.lease;
   EXPECT_TRUE(test::eventually([&] {
     last = client.look(1);
     if (last.standing == granted) {
@@ -90,9 +90,9 @@ TEST_P(Leases, AreExtendedByRenewalHeldOrWaiting) {
   BackendUnderTest client(url());
   const ClaimAnswer first = client.acquire(1, {.lease = 600ms});
   client.acquire(2, {.lease = 600ms});
-  const spi::Instant end = first.armed_at + 2 * first.lease;
+  const base::Instant end = first.armed_at + 2 * first.lease;
   while (now() < end) {
-    const spi::Instant before = now();
+    const base::Instant before = now();
     const auto answers = client.renew(std::vector<Ref>{{1, "name", 600ms}, {2, "name", 600ms}});
     ASSERT_EQ(answers[0].standing, granted);
     ASSERT_EQ(answers[0].number, first.number);
@@ -136,7 +136,7 @@ TEST_P(Leases, AreNotBroughtBackByRenewal) {
   EXPECT_TRUE(test::eventually([&] { return client.list().empty(); }));
   const ClaimAnswer answer = client.renew(1);
   EXPECT_EQ(answer.standing, absent);
-  EXPECT_EQ(answer.armed_at, spi::Instant::min());
+  EXPECT_EQ(answer.armed_at, base::Instant::min());
   EXPECT_TRUE(client.list().empty());
   client.acquire(2);
   client.release(2);

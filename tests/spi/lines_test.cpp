@@ -14,13 +14,13 @@ using Claims = std::vector<int>;
 
 TEST_P(LineOrder, GrantsAFreeNameAtOnce) {
   BackendUnderTest client(url());
-  const spi::Instant before = spi::BootClock::now();
+  const base::Instant before = base::BootClock::now();
   const ClaimAnswer answer = client.acquire(1, {.lease = 60s});
   EXPECT_EQ(answer.standing, granted);
   EXPECT_GT(answer.number, 0U);
   EXPECT_GE(answer.lease, 60s);
   EXPECT_GE(answer.armed_at, before);
-  EXPECT_LE(answer.armed_at, spi::BootClock::now());
+  EXPECT_LE(answer.armed_at, base::BootClock::now());
   EXPECT_EQ(answer.asked_to_release, std::nullopt);
   EXPECT_TRUE(client.release(1));
   EXPECT_FALSE(client.release(1));
@@ -34,7 +34,7 @@ TEST_P(LineOrder, ServesClientsInTheOrderInWhichTheyCame) {
   const ClaimAnswer wait = second.acquire(2);
   EXPECT_EQ(wait.standing, waiting);
   EXPECT_EQ(wait.place, 1U);
-  EXPECT_NE(wait.armed_at, spi::Instant::min()) << "the lease of one who waits runs, too";
+  EXPECT_NE(wait.armed_at, base::Instant::min()) << "the lease of one who waits runs, too";
   EXPECT_EQ(third.acquire(3).place, 2U);
   EXPECT_TRUE(first.release(1));
   EXPECT_TRUE(second.is_told_granted(2));

@@ -179,7 +179,7 @@ TEST_P(Permits, HaveNoTotalToChangeWhileNobodyUsesThem) {
 
 TEST_P(Permits, AreCountedAndSweptInACrowd) {
   BackendUnderTest client(url());
-  const int crowd = GetParam().crowd;
+  const int crowd = can().crowd;
   const auto total = static_cast<std::uint32_t>(crowd + 1);
   std::vector<Pending<ClaimAnswer>> claims;
   for (int claim = 0; claim < crowd; ++claim)

@@ -153,14 +153,28 @@ std::string Player::state() {
   return text_of(locks);
 }
 
-bool Player::all_were_told() {
-  return test::eventually([&] {
+std::vector<int> Player::not_told() {
+  std::vector<int> left;
+  test::eventually([&] {
     std::multiset<int> told;
     for (const auto& client : clients_) {
-      for (const int claim : client->told_granted()) told.insert(claim);
+      for (const Told& each : client->told()) told.insert(each.claim);
     }
-    return std::ranges::includes(told, to_be_told_);
+    left.clear();
+    std::ranges::set_difference(to_be_told_, told, std::back_inserter(left));
+    return left.empty();
   });
+  return left;
+}
+
+double Player::told_of_their_grants() const {
+  std::multiset<int> told;
+  for (const auto& client : clients_) {
+    for (const int claim : client->told_granted()) told.insert(claim);
+  }
+  std::vector<int> both;
+  std::ranges::set_intersection(to_be_told_, told, std::back_inserter(both));
+  return static_cast<double>(both.size()) / static_cast<double>(to_be_told_.size());
 }
 
 }  // namespace holdfast::spi_suite

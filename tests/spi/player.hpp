@@ -28,9 +28,12 @@ class Player {
   /// All locks with their holders (in no order) and waiters (in order), after the steps so far. Remembers whose turn
   /// came without an answer that said so.
   std::string state();
-  /// Whether all whose turn came like that are told. Waits, in bounded time.
-  bool all_were_told();
-  std::size_t pushes() const { return to_be_told_.size(); }
+  /// The claims whose turn came like that and that were told neither of it nor to ask; waits, in bounded time, until
+  /// there are none. Whose connection broke meanwhile, which happens on a busy machine, is only told to ask.
+  std::vector<int> not_told();
+  /// Which part of them was told of the grant itself.
+  double told_of_their_grants() const;
+  std::size_t turns_that_came() const { return to_be_told_.size(); }
 
  private:
   /// The largest number that such an eviction reaches.

@@ -110,7 +110,7 @@ TEST_P(Polling, DoesNotExtendALeaseByAskingOrByAGrant) {
   ASSERT_EQ(client.look(2).standing, granted);
   EXPECT_LE(client.show()->holders.at(0).lease_left, 600ms);
   EXPECT_TRUE(test::eventually([&] { return client.look(2).standing == absent; }));
-  EXPECT_GE(spi::BootClock::now(), wait.armed_at + wait.lease);
+  EXPECT_GE(base::BootClock::now(), wait.armed_at + wait.lease);
 }
 
 TEST_P(Polling, GivesOthersAChanceWhenAHolderIsReplaced) {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "spi/register_watches.hpp"
+#include "kit/register_watches.hpp"
 #include "spi/stores.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
@@ -159,14 +159,14 @@ TEST_P(RegistersOf, AnswerAWatchWhenAnotherClientWrites) {
   // A watch that was answered because its patience ended says nothing; so until one is quicker than that.
   EXPECT_TRUE(test::eventually([&] {
     const std::uint64_t seen = reader.read("r").version;
-    const auto begin = spi::BootClock::now();
+    const auto begin = base::BootClock::now();
     const auto first = reader.start_watch("r", seen);
     const auto second = reader.start_watch("r", seen);
     reader.read("r");  // both are watching
     if (first->answered() || second->answered()) return false;
     writer.add("r", 1);
     EXPECT_TRUE(first->result().ok() && second->result().ok());
-    return spi::BootClock::now() - begin < spi::RegisterWatches::patience / 2;
+    return base::BootClock::now() - begin < kit::RegisterWatches::patience / 2;
   }));
 }
 
@@ -174,11 +174,11 @@ TEST_P(RegistersOf, AnswerAWatchWhenItsOwnClientWrites) {
   BackendUnderTest client(url());
   EXPECT_TRUE(test::eventually([&] {
     const std::uint64_t seen = client.read("r").version;
-    const auto begin = spi::BootClock::now();
+    const auto begin = base::BootClock::now();
     const auto watch = client.start_watch("r", seen);
     EXPECT_TRUE(client.write_if("r", seen, "new").written);
     EXPECT_TRUE(watch->result().ok());
-    return spi::BootClock::now() - begin < spi::RegisterWatches::patience / 2;
+    return base::BootClock::now() - begin < kit::RegisterWatches::patience / 2;
   }));
 }
 
@@ -186,13 +186,13 @@ TEST_P(RegistersOf, AnswerAWatchAfterAWhileInAnyCase) {
   BackendUnderTest client(url());
   client.add("r", 1);
   const std::uint64_t seen = client.read("r").version;
-  const auto begin = spi::BootClock::now();
+  const auto begin = base::BootClock::now();
   const auto watch = client.start_watch("r", seen);
   client.add("another", 1);
   EXPECT_EQ(errc_of(client.try_add("r", INT64_MAX)), Errc::invalid_argument) << "changes nothing";
   EXPECT_FALSE(client.write_if("r", seen + 1, "x").written);
   EXPECT_TRUE(watch->result().ok());
-  EXPECT_GE(spi::BootClock::now() - begin, spi::RegisterWatches::patience * 9 / 10) << "not by what did not change it";
+  EXPECT_GE(base::BootClock::now() - begin, kit::RegisterWatches::patience * 9 / 10) << "not by what did not change it";
   EXPECT_EQ(client.read("r").version, seen);
 }
 

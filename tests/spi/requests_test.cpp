@@ -48,13 +48,13 @@ TEST_P(Requests, ThatAreRepeatedFindTheClaimWhereItStands) {
 
 TEST_P(Requests, ThatAreRepeatedArmTheLeaseAgain) {
   BackendUnderTest client(url());
-  if (GetParam().sessions) {  // which is armed all the time, and has one length
+  if (has_sessions()) {  // which is armed all the time, and has one length
     EXPECT_GE(client.acquire(1, {.lease = 60s}).lease, 60s);
     EXPECT_GE(client.acquire(1, {.lease = 60s}).lease, 60s);
     return;
   }
   client.acquire(1, {.lease = 60s});
-  const spi::Instant before = spi::BootClock::now();
+  const base::Instant before = base::BootClock::now();
   const ClaimAnswer again = client.acquire(1, {.lease = 120s});
   EXPECT_GE(again.lease, 120s);
   EXPECT_GE(again.armed_at, before);
@@ -161,7 +161,7 @@ TEST_P(Requests, ReplaceNothingThatIsNotThere) {
 
 TEST_P(Requests, ForADelayAreRefusedWhereThereIsNone) {
   BackendUnderTest client(url());
-  EXPECT_EQ(client.traits().lock_delay, GetParam().lock_delay);
+  EXPECT_EQ(client.traits().lock_delay, can().lock_delay);
   if (client.traits().lock_delay) return;
   EXPECT_EQ(errc_of(client.try_acquire(1, {.lock_delay = 1s})), Errc::unsupported);
   EXPECT_TRUE(client.list().empty());
@@ -224,7 +224,7 @@ TEST_P(Requests, MadeTogetherDoNotHideWhoMadeThem) {
 TEST_P(Requests, MadeByTheHundredAreAllAnswered) {
   BackendUnderTest client(url());
   std::vector<Pending<ClaimAnswer>> claims;
-  const int count = GetParam().crowd;
+  const int count = can().crowd;
   for (int claim = 0; claim < count; ++claim) claims.push_back(client.start_acquire(claim));
   for (int claim = 0; claim < count; ++claim) {
     const auto answer = claims[static_cast<std::size_t>(claim)]->result();

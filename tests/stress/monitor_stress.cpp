@@ -14,8 +14,8 @@
 #include <optional>
 #include <semaphore>
 
-#include "core/monitor.hpp"
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "core/runtime/monitor.hpp"
 #include "stress/stress.hpp"
 #include "support/eventually.hpp"
 
@@ -32,8 +32,8 @@ class EchoServer {
   explicit EchoServer(bool held) : held_(held) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
-    client = spi::FileDescriptor(ends[0]);
-    server_ = spi::FileDescriptor(ends[1]);
+    client = base::FileDescriptor(ends[0]);
+    server_ = base::FileDescriptor(ends[1]);
     thread_ = std::jthread([this] {
       std::array<char, 512> buffer{};
       const std::size_t most = held_ ? 1 : buffer.size();
@@ -50,12 +50,12 @@ class EchoServer {
 
   void let_one_through() { let_through_.release(); }
 
-  spi::FileDescriptor client;
+  base::FileDescriptor client;
 
  private:
   const bool held_;
   std::counting_semaphore<> let_through_{0};
-  spi::FileDescriptor server_;
+  base::FileDescriptor server_;
   std::jthread thread_;
 };
 
@@ -86,7 +86,7 @@ class EchoClient {
   }
 
   /// Sends a byte and waits until it is back.
-  Outcome call(spi::Duration patience) {
+  Outcome call(base::Duration patience) {
     Wait wait;
     Monitor::Section section(monitor);
     wait.expectation.emplace(monitor, Expectation::Of::user);
@@ -99,7 +99,7 @@ class EchoClient {
   }
 
   /// Waits for another thread of this client, and not for the server.
-  Outcome wait_for_a_friend(spi::Duration patience) {
+  Outcome wait_for_a_friend(base::Duration patience) {
     Wait wait;
     Monitor::Section section(monitor);
     wait.timer.emplace(monitor, [&] { finish(wait, Outcome::timed_out); });
@@ -142,7 +142,7 @@ class EchoClient {
   EchoServer server;
 
  private:
-  struct Wait : core::ListNode<Wait> {
+  struct Wait : base::ListNode<Wait> {
     Monitor::Waiter waiter;
     std::optional<Expectation> expectation;
     std::optional<spi::Timer> timer;
@@ -186,7 +186,7 @@ class EchoClient {
   }
 
   spi::Timer renewal_;
-  core::IntrusiveList<Wait> waiting_;
+  base::IntrusiveList<Wait> waiting_;
   std::deque<Unanswered> unanswered_;
 };
 

@@ -7,7 +7,7 @@
 namespace holdfast::test {
 
 /// How long a test waits for what must happen. Generous: only a failing test ever waits this long.
-inline constexpr std::chrono::milliseconds patience = std::chrono::seconds(20);
+inline constexpr std::chrono::milliseconds patience = std::chrono::seconds(60);
 
 /// Whether `predicate` becomes true within `bound`. Asks every few milliseconds.
 template <std::predicate Predicate>

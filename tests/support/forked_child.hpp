@@ -74,11 +74,11 @@ class ForkedChild {
 };
 
 /// Runs `body` in a forked child, without exec, and answers whether all its expectations held. The child is ended
-/// after 20 s and runs no destructors but those of `body`.
+/// after 60 s and runs no destructors but those of `body`.
 inline bool succeeds_in_forked_child(const std::function<void(ChildReport&)>& body) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(60);
     ChildReport report;
     try {
       body(report);

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "spi/deadline_heap.hpp"
+#include "base/deadline_heap.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::test {
@@ -13,16 +13,16 @@ namespace holdfast::test {
 /// run() as well; descriptors are not watched. All but post() belongs to one thread.
 class ManualLoop final : public spi::Loop {
  public:
-  spi::Instant now() const override { return now_; }
+  base::Instant now() const override { return now_; }
 
-  void defer(spi::Task task) override { tasks_.push_back(std::move(task)); }
-  void post(spi::Task task) override {
+  void defer(base::Task task) override { tasks_.push_back(std::move(task)); }
+  void post(base::Task task) override {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(task));
   }
   void watch(int, Ready, ReadyHandler) override {}
   void unwatch(int) override {}
-  void run_blocking(spi::Task work, spi::Task done) override {
+  void run_blocking(base::Task work, base::Task done) override {
     defer(std::move(work));
     defer(std::move(done));
   }
@@ -35,11 +35,11 @@ class ManualLoop final : public spi::Loop {
   }
 
   /// Lets time pass while nothing runs, as if the process were stopped.
-  void pause(spi::Duration duration) { now_ += duration; }
+  void pause(base::Duration duration) { now_ += duration; }
 
   /// Lets time pass, stopping at each timer on the way.
-  void advance(spi::Duration duration) {
-    const spi::Instant end = now_ + duration;
+  void advance(base::Duration duration) {
+    const base::Instant end = now_ + duration;
     run();
     while (timers_.next() <= end) {
       now_ = timers_.next();
@@ -65,17 +65,17 @@ class ManualLoop final : public spi::Loop {
       return true;
     }
     if (tasks_.empty()) return false;
-    spi::Task task = std::move(tasks_.front());
+    base::Task task = std::move(tasks_.front());
     tasks_.pop_front();
     task();
     return true;
   }
 
-  spi::Instant now_ = spi::Instant(std::chrono::hours(1));
-  std::deque<spi::Task> tasks_;
-  spi::DeadlineHeap<spi::Timer> timers_;
+  base::Instant now_ = base::Instant(std::chrono::hours(1));
+  std::deque<base::Task> tasks_;
+  base::DeadlineHeap<spi::Timer> timers_;
   std::mutex mutex_;
-  std::deque<spi::Task> posted_;
+  std::deque<base::Task> posted_;
 };
 
 }  // namespace holdfast::test

@@ -31,12 +31,12 @@ sockaddr_in local_address(std::uint16_t port) {
 }
 
 /// Closing it from now on sends a reset instead of an end.
-void will_reset(const spi::FileDescriptor& socket) {
+void will_reset(const base::FileDescriptor& socket) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-void make_prompt(const spi::FileDescriptor& socket) {
+void make_prompt(const base::FileDescriptor& socket) {
   fcntl(socket.get(), F_SETFL, O_NONBLOCK);
   const int yes = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -101,6 +101,55 @@ void Proxy::be_silent(bool silent) {
 
 void Proxy::lose_replies() {
   obey([&] { loses_replies_ = true; });
+}
+
+void Proxy::keep_replies() {
+  obey([&] { loses_replies_ = false; });
+}
+
+void Proxy::distort_replies(std::uint32_t one_in, std::uint32_t seed, Distort what) {
+  obey([&] {
+    distorts_one_in_ = one_in;
+    distorts_ = what;
+    random_.seed(seed);
+  });
+}
+
+void Proxy::distort(std::string& bytes) {
+  if (distorts_one_in_ == 0 || random_() % distorts_one_in_ != 0) return;
+  if (distorts_ == Distort::texts) {
+    distorted_ += distort_text(bytes) ? 1 : 0;
+    return;
+  }
+  ++distorted_;
+  // A bit, a byte, or several in a row: lengths, numbers and texts become others, large ones and negative ones, too.
+  const std::size_t at = random_() % bytes.size();
+  switch (random_() % 4) {
+    case 0: bytes[at] = static_cast<char>(bytes[at] ^ static_cast<char>(1U << (random_() % 8))); break;
+    case 1: bytes[at] = static_cast<char>(random_()); break;
+    case 2:
+      std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(), static_cast<char>(random_()));
+      break;
+    default:
+      for (std::size_t i = at; i < std::min(bytes.size(), at + 8); ++i) bytes[i] = random_() % 2 == 0 ? '\xff' : '\0';
+  }
+}
+
+/// Changes letters that have others on both sides, so that no number or length is meant. False if there are none.
+bool Proxy::distort_text(std::string& bytes) {
+  constexpr std::size_t margin = 3;
+  const auto is_text = [](char c) { return c >= ' ' && c <= '~'; };
+  std::vector<std::size_t> places;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    length = is_text(bytes[i]) ? length + 1 : 0;
+    if (length > 2 * margin) places.push_back(i - margin);
+  }
+  if (places.empty()) return false;
+  for (std::size_t count = random_() % 8 + 1; count > 0; --count) {
+    bytes[places[random_() % places.size()]] = static_cast<char>(' ' + random_() % 95);
+  }
+  return true;
 }
 
 void Proxy::delay(std::chrono::milliseconds delay) {
@@ -198,9 +247,9 @@ void Proxy::accept() {
   sockaddr_in opener = {};
   socklen_t size = sizeof opener;
   connection.client.socket =
-      spi::FileDescriptor(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&opener), &size, SOCK_CLOEXEC));
+      base::FileDescriptor(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&opener), &size, SOCK_CLOEXEC));
   if (connection.client.socket.get() < 0) return;
-  connection.server.socket = spi::FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  connection.server.socket = base::FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = local_address(static_cast<std::uint16_t>(std::stoi(server_)));
   // On this host it succeeds or fails at once.
   if (::connect(connection.server.socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -229,7 +278,11 @@ bool Proxy::pass(Way& from, const Way& to, short events, bool is_reply) {
     if (heard == 0 || (heard < 0 && errno != EAGAIN)) return false;
     if (heard > 0) {
       std::string bytes(buffer.data(), static_cast<std::size_t>(heard));
-      if (!is_reply) translate(bytes);
+      if (is_reply) {
+        distort(bytes);
+      } else {
+        translate(bytes);
+      }
       from.delayed.push_back({Clock::now() + delay_, std::move(bytes)});
     }
   }

@@ -11,12 +11,13 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::test {
 
@@ -39,10 +40,19 @@ class Proxy {
   std::size_t forsake();
   /// While it is silent, it accepts connections and passes nothing on, but later.
   void be_silent(bool silent);
-  /// Until the next reset(), requests arrive and are executed, and what the server says is thrown away.
+  /// Until the next reset() or keep_replies(), requests arrive and are executed, and what the server says is thrown
+  /// away.
   void lose_replies();
+  /// What the server says from now on arrives, also on connections on which something was lost.
+  void keep_replies();
   /// How many bytes of replies were lost so far.
   std::size_t lost() const { return lost_; }
+  /// From now on, until it is told 0, in one of so many pieces of what the server says some bytes are others, or only
+  /// some letters in texts. The same `seed` makes the same mistakes, as far as the same is said.
+  enum class Distort { anything, texts };
+  void distort_replies(std::uint32_t one_in, std::uint32_t seed = 0, Distort what = Distort::anything);
+  /// How many pieces were distorted so far.
+  std::size_t distorted() const { return distorted_; }
   /// From now on everything takes this much longer, each way.
   void delay(std::chrono::milliseconds delay);
   /// From now on, where a client says `from`, the server hears `to`, unless it comes in pieces.
@@ -62,7 +72,7 @@ class Proxy {
       std::string bytes = {};
     };
 
-    spi::FileDescriptor socket = {};  ///< from which it comes
+    base::FileDescriptor socket = {};  ///< from which it comes
     std::deque<Chunk> delayed = {};
     std::string under_way = {};  ///< what is due
   };
@@ -84,20 +94,26 @@ class Proxy {
   bool serve(Connection& connection, short client_events, short server_events);
   bool pass(Way& from, const Way& to, short events, bool is_reply);
   void translate(std::string& bytes) const;
+  void distort(std::string& bytes);
+  bool distort_text(std::string& bytes);
   void wake() const;
   static void cut(Connection& connection);
   bool is_opened_by(const Connection& connection, pid_t process) const;
 
   const std::string server_;
   std::string port_;
-  spi::FileDescriptor listener_;
-  spi::FileDescriptor bell_;
+  base::FileDescriptor listener_;
+  base::FileDescriptor bell_;
   std::atomic<std::size_t> lost_ = 0;
+  std::atomic<std::size_t> distorted_ = 0;
 
   // Of the thread alone.
   std::list<Connection> connections_;
   bool silent_ = false;
   bool loses_replies_ = false;
+  std::uint32_t distorts_one_in_ = 0;
+  Distort distorts_ = Distort::anything;
+  std::mt19937 random_;
   std::chrono::milliseconds delay_ = {};
   pid_t shut_out_ = 0;
   std::vector<std::pair<std::string, std::string>> dictionary_;

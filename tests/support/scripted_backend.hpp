@@ -44,7 +44,7 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
   std::deque<Renew> renews;
   std::deque<Downgrade> downgrades;
   bool closed = false;
-  spi::Duration keeps_releases_for = {};
+  base::Duration keeps_releases_for = {};
 
   /// The oldest unanswered request of a kind. Throws if there is none.
   Acquire next_acquire() { return take(acquires); }
@@ -56,7 +56,7 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
   spi::Registers& registers() override { throw std::logic_error("no registers"); }
   spi::Administration& administration() override { throw std::logic_error("no administration"); }
   StoreTraits traits() const override { return {.store = "scripted"}; }
-  spi::Duration release_may_wait() const override { return keeps_releases_for; }
+  base::Duration release_may_wait() const override { return keeps_releases_for; }
   void close(spi::Done<> done) override {
     closed = true;
     done(spi::Nothing{});

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine/engine.hpp"
 #include "support/manual_loop.hpp"
 #include "support/scripted_backend.hpp"
 
@@ -14,7 +14,7 @@ namespace holdfast::test {
 
 /// A request, and what became of it.
 struct Call {
-  Call(core::Cell& its_cell, LockOptions how, spi::WhenBusy when_busy, spi::Instant deadline,
+  Call(core::Cell& its_cell, LockOptions how, spi::WhenBusy when_busy, base::Instant deadline,
        const spi::Mode& mode = {})
       : cell(its_cell),
         options(std::move(how)),
@@ -47,7 +47,7 @@ class ScriptedEngine : private core::UserSide {
 
   std::unique_ptr<Call> call(const LockName& name, LockOptions options = {.ttl = std::chrono::seconds(3)},
                              spi::WhenBusy when_busy = spi::WhenBusy::wait,
-                             spi::Instant deadline = spi::Instant::max()) {
+                             base::Instant deadline = base::Instant::max()) {
     auto made = std::make_unique<Call>(engine.cell(name), std::move(options), when_busy, deadline);
     loop.run();
     return made;
@@ -58,7 +58,7 @@ class ScriptedEngine : private core::UserSide {
                              spi::WhenBusy when_busy = spi::WhenBusy::wait) {
     const LockKind kind = mode.kind == ClaimMode::permits ? LockKind::semaphore : LockKind::lock;
     const LockOptions options{.ttl = std::chrono::seconds(3)};
-    auto made = std::make_unique<Call>(engine.cell(name, kind), options, when_busy, spi::Instant::max(), mode);
+    auto made = std::make_unique<Call>(engine.cell(name, kind), options, when_busy, base::Instant::max(), mode);
     loop.run();
     return made;
   }
@@ -82,7 +82,7 @@ class ScriptedEngine : private core::UserSide {
   }
 
   spi::ClaimAnswer granted(std::uint64_t number) const { return granted(number, loop.now()); }
-  static spi::ClaimAnswer granted(std::uint64_t number, spi::Instant armed_at) {
+  static spi::ClaimAnswer granted(std::uint64_t number, base::Instant armed_at) {
     return {.standing = spi::ClaimAnswer::Standing::granted,
             .number = number,
             .lease = std::chrono::seconds(3),
@@ -99,7 +99,7 @@ class ScriptedEngine : private core::UserSide {
   std::vector<Errc> reports;
 
  private:
-  void run(spi::Task task) override { loop.defer(std::move(task)); }
+  void run(base::Task task) override { loop.defer(std::move(task)); }
   void log(LogLevel, std::string) override {}
   void report(Errc code, std::string) override { reports.push_back(code); }
 };

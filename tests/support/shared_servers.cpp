@@ -18,7 +18,7 @@
 #include <system_error>
 #include <thread>
 
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/threads_at_exit.hpp"
 
@@ -32,7 +32,7 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-using spi::FileDescriptor;
+using base::FileDescriptor;
 
 constexpr auto idle_time = 10s;  ///< from one suite to the next
 constexpr auto look_every = 250ms;

@@ -9,11 +9,11 @@
 
 namespace holdfast::test {
 
-/// Where a file system in memory is, if there is one; else where temporary files go. A busy disk can let a process
-/// stand still for many seconds; that is for tests of disks.
+/// A file system in memory, if script/test has made one ($HOLDFAST_TEST_MEMORY); else where temporary files go. A busy
+/// disk can let a process stand still for many seconds; that is for tests of disks.
 inline std::filesystem::path memory_directory() {
-  const std::filesystem::path memory = "/dev/shm";
-  return access(memory.c_str(), W_OK | X_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+  const char* const memory = std::getenv("HOLDFAST_TEST_MEMORY");
+  return memory != nullptr ? std::filesystem::path(memory) : std::filesystem::temp_directory_path();
 }
 
 /// An empty directory that only this user can enter; gone with all that is in it when destroyed.

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -70,7 +71,8 @@ std::unique_ptr<ServerProcess> ZookeeperServer::launch() const {
 void ZookeeperServer::start() {
   start_server(
       "zookeeper", directory_.path(), [this] { return launch(); },
-      [this](ServerProcess&) { return ask("ruok") == "imok"; }, process_);
+      // It says that it is well ("imok") before it serves anybody.
+      [this](ServerProcess&) { return ask("srvr").find("Mode:") != std::string::npos; }, process_);
 }
 
 std::string ZookeeperServer::ask(const std::string& port, const std::string& command) {
@@ -103,6 +105,16 @@ long long ZookeeperServer::monitored(const std::string& key) const {
 // --- an ensemble ----------------------------------------------------------------------------------------------------
 
 ZookeeperEnsemble::ZookeeperEnsemble(Options options) : options_(options), members_(size) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    choose_ports();
+    for (std::size_t i = 0; i < size; ++i) launch(i);
+    if (become_ready()) return;
+    stop();  // somebody else may have got one of the ports meanwhile
+  }
+  throw std::runtime_error("an ensemble of ZooKeeper servers does not start; script/setup installs it");
+}
+
+void ZookeeperEnsemble::choose_ports() {
   for (Member& member : members_) {
     member.directory = std::make_unique<TemporaryDirectory>(memory_directory());
     member.port = free_port();
@@ -119,7 +131,6 @@ ZookeeperEnsemble::ZookeeperEnsemble(Options options) : options_(options), membe
       listener.elect_link->translate("127.0.0.1:" + speaker.elect_port, speaker.elect_link->address());
     }
   }
-  start();
 }
 
 void ZookeeperEnsemble::launch(std::size_t number) {
@@ -140,14 +151,19 @@ void ZookeeperEnsemble::launch(std::size_t number) {
       java("org.apache.zookeeper.server.quorum.QuorumPeerMain", (directory / "zoo.cfg").string()), directory);
 }
 
-void ZookeeperEnsemble::wait_until_ready() {
+bool ZookeeperEnsemble::become_ready() const {
+  bool all_run = true;
   const bool ready = eventually([&] {
-    for (const Member& member : members_) {
-      if (member.process && ZookeeperServer::ask(member.port, "srvr").find("Mode:") == std::string::npos) return false;
-    }
-    return true;
+    for (const Member& member : members_) all_run = all_run && (!member.process || member.process->runs());
+    return !all_run || std::ranges::all_of(members_, [](const Member& member) {
+      return !member.process || ZookeeperServer::ask(member.port, "srvr").find("Mode:") != std::string::npos;
+    });
   });
-  if (!ready) throw std::runtime_error("an ensemble of ZooKeeper servers does not start; script/setup installs it");
+  return ready && all_run;
+}
+
+void ZookeeperEnsemble::wait_until_ready() const {
+  if (!become_ready()) throw std::runtime_error("an ensemble of ZooKeeper servers does not start again");
 }
 
 void ZookeeperEnsemble::start() {

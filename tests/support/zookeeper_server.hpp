@@ -93,8 +93,11 @@ class ZookeeperEnsemble {
     std::unique_ptr<ServerProcess> process = {};
   };
 
+  void choose_ports();
   void launch(std::size_t member);
-  void wait_until_ready();
+  /// Whether all that run come to answer.
+  bool become_ready() const;
+  void wait_until_ready() const;
 
   const Options options_;
   std::vector<Member> members_;

@@ -1,4 +1,4 @@
-#include "spi/callback.hpp"
+#include "base/callback.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace holdfast::spi {
+namespace holdfast::base {
 namespace {
 
 /// Counts how many live copies there are of something that was put into a callback, and refuses to be copied.
@@ -113,4 +113,4 @@ TEST(Callback, HoldsAnotherCallback) {
 }
 
 }  // namespace
-}  // namespace holdfast::spi
+}  // namespace holdfast::base

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/cell.hpp"
+#include "core/engine/cell.hpp"
 #include "support/scripted_engine.hpp"
 
 // Readers, permits, downgrading and release requests: how a cell serves many holders with few claims.
@@ -100,7 +100,7 @@ TEST(CellReaders, WithOtherLeasesHaveClaimsOfTheirOwn) {
   ScriptedEngine client;
   const auto first = client.call("a", reader);
   client.answer(client.store->next_acquire(), client.granted(7));
-  Call second(client.engine.cell("a"), {.ttl = 9s}, WhenBusy::wait, spi::Instant::max(), reader);
+  Call second(client.engine.cell("a"), {.ttl = 9s}, WhenBusy::wait, base::Instant::max(), reader);
   EXPECT_FALSE(second.held());
   client.answer(client.store->next_acquire(), client.granted(8));
   EXPECT_TRUE(second.held());
@@ -198,7 +198,7 @@ TEST(CellReleaseRequest, IsToldOnceAndEndsLocalHandOver) {
   client.answer(client.store->next_acquire(), client.granted(7));
   std::vector<std::string> heard;
   class Now : public core::UserSide {
-    void run(spi::Task task) override { task(); }
+    void run(base::Task task) override { task(); }
     void log(LogLevel, std::string) override {}
     void report(Errc, std::string) override {}
   } user;

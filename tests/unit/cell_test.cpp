@@ -1,4 +1,4 @@
-#include "core/cell.hpp"
+#include "core/engine/cell.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 using spi::WhenBusy;
 
 const LockOptions three_seconds{.ttl = 3s};
@@ -259,6 +259,32 @@ TEST(Cell, DoesNotWaitForEverToClose) {
   client.answer(client.store->next_acquire(), client.granted(7));
   bool closed = false;
   client.engine.close(1s, [&] { closed = true; });
+  client.loop.advance(1s);
+  EXPECT_TRUE(closed);
+}
+
+/// Nothing was granted, so there is nothing to give back. What was asked for may have arrived all the same: its
+/// withdrawal is sent, and nobody waits for an answer that has never come before.
+TEST(Cell, HardlyWaitsForAStoreThatHasNeverAnswered) {
+  ScriptedEngine client;
+  const auto waiter = client.call("a");
+  bool closed = false;
+  client.engine.close(60s, [&] { closed = true; });
+  client.loop.advance(99ms);
+  EXPECT_EQ(client.store->releases.size(), 1U);
+  EXPECT_FALSE(closed);
+  client.loop.advance(1ms);
+  EXPECT_TRUE(closed);
+}
+
+TEST(Cell, WaitsForAStoreThatHasAnsweredOnce) {
+  ScriptedEngine client;
+  const auto holder = client.call("a");
+  client.answer(client.store->next_acquire(), client.granted(7));
+  bool closed = false;
+  client.engine.close(60s, [&] { closed = true; });
+  client.loop.advance(59s);
+  EXPECT_FALSE(closed);
   client.loop.advance(1s);
   EXPECT_TRUE(closed);
 }

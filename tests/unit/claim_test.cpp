@@ -1,4 +1,4 @@
-#include "core/claim.hpp"
+#include "core/engine/claim.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
+using base::Instant;
 using spi::Failure;
-using spi::Instant;
 
 HoldState state(ScriptedEngine& client, Call& call) { return call.hold().state_at(client.loop.now()); }
 

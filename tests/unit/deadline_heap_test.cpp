@@ -1,4 +1,4 @@
-#include "spi/deadline_heap.hpp"
+#include "base/deadline_heap.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "spi/loop.hpp"
 
-namespace holdfast::spi {
+namespace holdfast::base {
 namespace {
 
 struct Node {
@@ -19,8 +19,8 @@ struct Node {
   std::size_t queue_index = DeadlineHeap<Node>::not_queued;
 };
 
-static_assert(HasDeadline<Timer>);
-static_assert(DeadlineHeap<Timer>::not_queued == Timer::not_queued);
+static_assert(HasDeadline<spi::Timer>);
+static_assert(DeadlineHeap<spi::Timer>::not_queued == spi::Timer::not_queued);
 
 TEST(DeadlineHeap, IsEmptyAtFirst) {
   const DeadlineHeap<Node> heap;
@@ -96,4 +96,4 @@ TEST(DeadlineHeap, AgreesWithSortingWhateverIsDoneToIt) {
 }
 
 }  // namespace
-}  // namespace holdfast::spi
+}  // namespace holdfast::base

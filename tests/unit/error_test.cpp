@@ -24,8 +24,13 @@ TEST(Error, HasATextForEveryCode) {
 TEST(Error, KeepsItsCodeAndItsText) {
   const Error error(Errc::exhausted, "no descriptors left");
   EXPECT_EQ(error.errc(), Errc::exhausted);
-  EXPECT_NE(std::string(error.what()).find("no descriptors left"), std::string::npos);
+  EXPECT_STREQ(error.what(), "no descriptors left");
+  const Error copy = error;
+  EXPECT_STREQ(copy.what(), "no descriptors left");
+  EXPECT_EQ(copy.code(), error.code());
 }
+
+TEST(Error, SaysSomethingInAnyCase) { EXPECT_STREQ(Error(Errc::closed, "").what(), "the client is closed"); }
 
 }  // namespace
 }  // namespace holdfast

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "backends/etcd/address.hpp"
+#include "base/url.hpp"
 #include "holdfast/error.hpp"
-#include "spi/url.hpp"
 
 namespace holdfast::etcd {
 namespace {
 
-Address address_in(const std::string& url) { return Address::parse(spi::Url::parse(url)); }
+Address address_in(const std::string& url) { return Address::parse(base::Url::parse(url)); }
 
 TEST(EtcdAddress, HasDefaults) {
   const Address address = address_in("etcd://host");

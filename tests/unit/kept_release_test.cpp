@@ -5,7 +5,7 @@
 #include <chrono>
 #include <memory>
 
-#include "core/cell.hpp"
+#include "core/engine/cell.hpp"
 #include "support/scripted_engine.hpp"
 
 namespace holdfast::test {
@@ -20,7 +20,7 @@ class KeptRelease : public testing::Test {
   KeptRelease() { client.store->keeps_releases_for = 100us; }
 
   /// Takes the lock and gives it back, `pause` after it was given back last time.
-  void take_and_give_back(spi::Duration pause = 10us) {
+  void take_and_give_back(base::Duration pause = 10us) {
     client.loop.advance(pause);
     const auto call = client.call("a");
     newest_ = client.store->acquires.front().id;

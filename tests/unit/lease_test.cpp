@@ -1,4 +1,4 @@
-#include "core/lease.hpp"
+#include "core/engine/lease.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@ namespace holdfast::core {
 namespace {
 
 using namespace std::chrono_literals;
-using spi::Instant;
+using base::Instant;
 
 TEST(Lease, IsNotValidBeforeItIsAcknowledged) {
   const Lease lease(10s);

@@ -14,9 +14,9 @@
 namespace holdfast::memory {
 namespace {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimId;
-using spi::Instant;
 using spi::Result;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -30,7 +30,7 @@ ClaimId id(std::uint64_t number) { return {.high = 7, .low = number}; }
 /// One client: a loop, what it was told, and the backend.
 struct TestClient final : spi::ClaimEvents {
   explicit TestClient(const std::string& url = "memory:test")
-      : backend(factory().open(spi::Url::parse(url), {.loop = loop, .events = *this})) {}
+      : backend(factory().open(base::Url::parse(url), {.loop = loop, .events = *this})) {}
 
   void granted(const LockName& name, ClaimId claim, const ClaimAnswer& answer) override {
     last_name = name.text();
@@ -186,7 +186,7 @@ TEST(MemoryBackend, StopsTellingWhenAnEventMakesTheClientClose) {
     ManualLoop loop;
     std::unique_ptr<spi::Backend> backend;
   } closer;
-  closer.backend = factory().open(spi::Url::parse("memory:closer"), {.loop = closer.loop, .events = closer});
+  closer.backend = factory().open(base::Url::parse("memory:closer"), {.loop = closer.loop, .events = closer});
   TestClient other("memory:closer");
   const LockName a = "a";
   const LockName b = "b";

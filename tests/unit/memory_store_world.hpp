@@ -9,9 +9,9 @@
 
 namespace holdfast::memory {
 
+using base::Instant;
 using spi::ClaimAnswer;
 using spi::ClaimId;
-using spi::Instant;
 using spi::Mode;
 using spi::WhenBusy;
 using std::chrono::hours;

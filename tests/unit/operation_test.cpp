@@ -1,11 +1,11 @@
-#include "core/operation.hpp"
+#include "core/operations/operation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>
 
-#include "core/asking.hpp"
+#include "core/operations/store_requests.hpp"
 #include "support/scripted_engine.hpp"
 
 namespace holdfast::test {
@@ -67,7 +67,7 @@ TEST(Operation, ThatIsNeverStartedLeavesNothing) {
   EXPECT_TRUE(question.open.empty());
 }
 
-Operation<int> nap(Caller& caller, spi::Duration length) {
+Operation<int> nap(Caller& caller, base::Duration length) {
   co_await caller.nap_for(length);
   if (caller.interrupted()) co_return *caller.interrupted();
   co_return 1;
@@ -75,7 +75,7 @@ Operation<int> nap(Caller& caller, spi::Duration length) {
 
 TEST(Caller, NapsUntilItIsTime) {
   ScriptedEngine client;
-  Caller caller(client.engine, spi::Instant::max());
+  Caller caller(client.engine, base::Instant::max());
   std::optional<spi::Result<int>> result;
   nap(caller, 1s).start([&](spi::Result<int> its_result) { result = std::move(its_result); });
   client.loop.advance(999ms);
@@ -87,7 +87,7 @@ TEST(Caller, NapsUntilItIsTime) {
 
 TEST(Caller, IsWokenUp) {
   ScriptedEngine client;
-  Caller caller(client.engine, spi::Instant::max());
+  Caller caller(client.engine, base::Instant::max());
   std::optional<spi::Result<int>> result;
   const auto wake = caller.waker();
   nap(caller, 1h).start([&](spi::Result<int> its_result) { result = std::move(its_result); });
@@ -99,7 +99,7 @@ TEST(Caller, IsWokenUp) {
 
 TEST(Caller, IsWokenUpBeforeItSleeps) {
   ScriptedEngine client;
-  Caller caller(client.engine, spi::Instant::max());
+  Caller caller(client.engine, base::Instant::max());
   caller.waker()();
   std::optional<spi::Result<int>> result;
   nap(caller, 1h).start([&](spi::Result<int> its_result) { result = std::move(its_result); });
@@ -108,7 +108,7 @@ TEST(Caller, IsWokenUpBeforeItSleeps) {
 
 TEST(Caller, IsInterrupted) {
   ScriptedEngine client;
-  Caller caller(client.engine, spi::Instant::max());
+  Caller caller(client.engine, base::Instant::max());
   std::optional<spi::Result<int>> result;
   nap(caller, 1h).start([&](spi::Result<int> its_result) { result = std::move(its_result); });
   caller.interrupt(Failure{Errc::cancelled});
@@ -119,7 +119,7 @@ TEST(Caller, IsInterrupted) {
 
 TEST(Caller, ThatHasGoneIsNotWoken) {
   ScriptedEngine client;
-  std::optional<Caller> caller(std::in_place, client.engine, spi::Instant::max());
+  std::optional<Caller> caller(std::in_place, client.engine, base::Instant::max());
   const auto wake = caller->waker();
   caller.reset();
   wake();
@@ -133,8 +133,8 @@ Operation<std::shared_ptr<core::HoldRecord>> acquire(Caller& caller, core::Cell&
 TEST(Caller, AcquiresAndIsInterruptedInLine) {
   ScriptedEngine client;
   const LockOptions options{.ttl = 3s};
-  Caller first(client.engine, spi::Instant::max());
-  Caller second(client.engine, spi::Instant::max());
+  Caller first(client.engine, base::Instant::max());
+  Caller second(client.engine, base::Instant::max());
   std::optional<core::Request::Answer> held;
   std::optional<core::Request::Answer> refused;
   acquire(first, client.engine.cell("a"), options).start([&](core::Request::Answer answer) {
@@ -154,7 +154,7 @@ TEST(Caller, AcquiresAndIsInterruptedInLine) {
 
 TEST(Engine, InterruptsItsCallersWhenItIsClosed) {
   ScriptedEngine client;
-  Caller caller(client.engine, spi::Instant::max());
+  Caller caller(client.engine, base::Instant::max());
   std::optional<spi::Result<int>> result;
   nap(caller, 1h).start([&](spi::Result<int> its_result) { result = std::move(its_result); });
   client.engine.close(1s, [] {});

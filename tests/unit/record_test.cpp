@@ -1,6 +1,6 @@
-#include "core/record.hpp"
-
 #include <gtest/gtest.h>
+
+#include "core/operations/fields.hpp"
 
 namespace holdfast::core {
 namespace {

@@ -91,6 +91,38 @@ TEST(RedisReply, IsNotBelievedIfItAnnouncesTooMuch) {
   }
 }
 
+/// A line is looked at anew with each piece of it that comes: a long one would keep the reader busy, not just waiting.
+TEST(RedisReply, IsNotBelievedIfALineHasNoEnd) {
+  for (const std::string beginning : {"-ERR ", "+", ":", "*", "$", "$x", "*2\r\n:1\r\n-ERR "}) {
+    ReplyReader reader;
+    reader.feed(beginning);
+    std::size_t fed = 0;
+    const std::string piece(16 * 1024, 'x');
+    while (!reader.failed() && fed < std::size_t{1} << 20U) {
+      reader.feed(piece);
+      fed += piece.size();
+      EXPECT_EQ(reader.next(), nullptr);
+    }
+    EXPECT_TRUE(reader.failed()) << beginning;
+    EXPECT_LE(fed, ReplyReader::max_line_bytes + 2 * piece.size()) << beginning;
+  }
+}
+
+TEST(RedisReply, MayBeALongTextInPieces) {
+  ReplyReader reader;
+  const std::string text(std::size_t{1} << 20U, 'x');
+  const std::string bytes = "*2\r\n:1\r\n$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  const Reply* reply = nullptr;
+  for (std::size_t i = 0; i < bytes.size(); i += 16 * 1024) {
+    EXPECT_EQ(reply, nullptr);
+    reader.feed(std::string_view(bytes).substr(i, 16 * 1024));
+    reply = reader.next();
+    ASSERT_FALSE(reader.failed());
+  }
+  ASSERT_NE(reply, nullptr);
+  EXPECT_EQ(reply->elements.at(1).text, text);
+}
+
 TEST(RedisReply, IsNotBelievedIfManySmallArraysAreTooMuchTogether) {
   ReplyReader reader;
   const std::string half = std::to_string(ReplyReader::max_elements / 2);

@@ -51,18 +51,27 @@ void write_file(const fs::path& path, const std::string& text = {}) { std::ofstr
 TEST(SqliteFiles, BelongToTheirOwnerOnlyWhateverTheUmask) {
   for (const mode_t mask : {0U, 0022U, 0027U, 0077U}) {
     const test::TemporaryDirectory directory;
-    const fs::path path = directory.path() / "new" / "newer" / "locks.db";
+    const fs::path path = directory.path() / "locks.db";
     {
       const Umask umask(mask);
       const Database database(path.string(), Host::real());
       EXPECT_EQ(mode_of(path), 0600U) << std::oct << mask;
-      for (const char* companion : {"-wal", "-shm", "-alive"}) {
+      for (const char* companion : {"-wal", "-shm", "-journal", "-alive"}) {
         EXPECT_EQ(mode_of(path.string() + companion), 0600U) << companion << std::oct << mask;
       }
       EXPECT_EQ(mode_of(path.string() + "-doors"), 0700U) << std::oct << mask;
-      EXPECT_EQ(mode_of(path.parent_path()), 0700U) << std::oct << mask;
-      EXPECT_EQ(mode_of(path.parent_path().parent_path()), 0700U) << std::oct << mask;
     }
+  }
+}
+
+TEST(SqliteFiles, AreNotMadeInADirectoryThatDoesNotExist) {
+  const test::TemporaryDirectory directory;
+  for (const char* name : {"new/locks.db", "new/newer/locks.db", "new/../locks.db"}) {
+    const auto failure = refusal_of(directory.path() / name);
+    ASSERT_TRUE(failure) << name;
+    EXPECT_EQ(failure->code, Errc::bad_url);
+    EXPECT_NE(failure->detail.find("/new' does not exist"), std::string::npos) << failure->detail;
+    EXPECT_TRUE(fs::is_empty(directory.path())) << name;
   }
 }
 

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "backends/sqlite/sql.hpp"
+#include "base/file_descriptor.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/mutex.hpp"
-#include "spi/file_descriptor.hpp"
 #include "support/eventually.hpp"
 #include "support/forked_child.hpp"
 #include "support/temporary_directory.hpp"
@@ -144,7 +144,7 @@ TEST_F(SqliteForkGate, LetsSeveralChildrenLockAtOnce) {
 TEST_F(SqliteForkGate, LetsTheChildGoOnWhenTheParentHasGone) {
   int ends[2] = {};
   ASSERT_EQ(pipe(ends), 0);
-  const spi::FileDescriptor reader(ends[0]);
+  const base::FileDescriptor reader(ends[0]);
   const pid_t parent = in_a_child([&](ChildReport& report) {
     Client client(url());
     Busy busy(client, report);

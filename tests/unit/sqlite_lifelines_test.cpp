@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,7 +8,8 @@
 
 #include "backends/sqlite/fork_gate.hpp"
 #include "backends/sqlite/lifelines.hpp"
-#include "spi/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "support/descriptor_passing.hpp"
 #include "support/eventually.hpp"
 #include "support/forked_child.hpp"
 #include "support/temporary_directory.hpp"
@@ -37,6 +39,10 @@ class Lines {
   bool alive(ClientNumber client) const {
     const ForkGate::Use use;
     return (*handle_).alive(client);
+  }
+  int share(ClientNumber client) {
+    const ForkGate::Use use;
+    return (*handle_).share(client);
   }
 
  private:
@@ -111,12 +117,50 @@ TEST_F(SqliteLifelines, AreSeenByAForkedChildThatHasNoneOfThem) {
   EXPECT_FALSE(lines.alive(8)) << "the child's own ends with it";
 }
 
+TEST_F(SqliteLifelines, OfOthersStayWhenOneIsShared) {
+  Lines lines(path_);
+  ASSERT_TRUE(lines.take(7));
+  ASSERT_TRUE(lines.take(8));
+  EXPECT_GE(lines.share(7), 0);
+  EXPECT_FALSE(lines.take(7));
+  EXPECT_TRUE(alive_elsewhere(7));
+  EXPECT_TRUE(alive_elsewhere(8));
+  lines.drop(8);
+  EXPECT_FALSE(lines.alive(8));
+}
+
+TEST_F(SqliteLifelines, OfADeadProcessLastAsLongAsACopyOfASharedOne) {
+  Lines lines(path_);
+  int ends[2] = {};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  const base::FileDescriptor near(ends[0]);
+  base::FileDescriptor far(ends[1]);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    Lines own(path_);
+    if (!own.take(9) || !test::send_descriptor(far.get(), own.share(9))) _exit(1);
+    for (;;) pause();
+  }
+  ASSERT_GT(child, 0);
+  far = base::FileDescriptor();
+  base::FileDescriptor copy(test::receive_descriptor(near.get()));
+  ASSERT_TRUE(copy);
+  ASSERT_EQ(kill(child, SIGKILL), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(lines.alive(9));
+  EXPECT_FALSE(lines.take(9));
+  copy = base::FileDescriptor();
+  EXPECT_FALSE(lines.alive(9));
+}
+
 TEST_F(SqliteLifelines, EndWithTheirProcess) {
   Lines lines(path_);
   for (const int signal : {SIGKILL, SIGTERM}) {
     int ends[2] = {};
     ASSERT_EQ(pipe(ends), 0);
-    const spi::FileDescriptor reader(ends[0]);
+    const base::FileDescriptor reader(ends[0]);
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);

@@ -13,16 +13,16 @@ using std::chrono::nanoseconds;
 
 /// A clock that the test sets, and that may run a little with every look at it.
 struct PretendedClock {
-  static inline spi::Instant time = {};
+  static inline base::Instant time = {};
   static inline nanoseconds per_look = {};
   static inline int looks = 0;
 
-  static spi::Instant now() {
+  static base::Instant now() {
     ++looks;
     return time += per_look;
   }
   static Host host(std::int64_t at, nanoseconds runs_by = nanoseconds(0)) {
-    time = spi::Instant(microseconds(at));
+    time = base::Instant(microseconds(at));
     per_look = runs_by;
     looks = 0;
     return {.boot_id = "pretended", .now = &PretendedClock::now};

@@ -21,7 +21,7 @@ namespace {
 /// A machine that was booted `seconds` ago.
 template <int seconds>
 Host host(const char* boot) {
-  return {.boot_id = boot, .now = [] { return spi::Instant(std::chrono::seconds(seconds)); }};
+  return {.boot_id = boot, .now = [] { return base::Instant(std::chrono::seconds(seconds)); }};
 }
 
 /// A database that nobody else uses, opened and closed as often as the test wants.
@@ -48,10 +48,10 @@ class SqliteSchema : public testing::Test {
   static void fill(Connection& connection) {
     connection.execute(
         "INSERT INTO clients VALUES (1, 'id', 'host', 1, 'command', 'label');"
-        "INSERT INTO claims VALUES ('n', 0, 0, 5, x'00', 1, 0, 0, 1, 5, 1000, 1000, 1000, 0, '', NULL, NULL);"
-        "INSERT INTO pools VALUES ('n', 3, 1, 1);"
+        "INSERT INTO claims VALUES ('n', 0, 0, 5, x'00', 1, 0, 0, 1, 5, 1000, 1000, 1000, 0, '', NULL, NULL, 0);"
+        "INSERT INTO pools VALUES ('n', 3, 1, 1, 0);"
         "INSERT INTO watchers VALUES ('n', 1);"
-        "INSERT INTO registers VALUES ('n', 4, 'value')");
+        "INSERT INTO registers VALUES ('n', 4, 'value', 0)");
   }
   static std::int64_t rows_in(Connection& connection, const std::string& table) {
     return number(connection, "SELECT count(*) FROM " + table);
@@ -172,7 +172,7 @@ TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
     Opened opened(path_);
     opened.prepare(host<1000>("boot 1"));
     fill(opened.connection);
-    opened.connection.execute("PRAGMA user_version = 3");
+    opened.connection.execute("PRAGMA user_version = 4");
   }
   const auto failure = refusal();
   ASSERT_TRUE(failure);
@@ -180,7 +180,7 @@ TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
   EXPECT_NE(failure->detail.find("newer version"), std::string::npos) << failure->detail;
   Opened opened(path_);
   EXPECT_EQ(rows_in(opened.connection, "claims"), 1) << "and left as it is";
-  EXPECT_EQ(number(opened.connection, "PRAGMA user_version"), 3);
+  EXPECT_EQ(number(opened.connection, "PRAGMA user_version"), 4);
 }
 
 TEST_F(SqliteSchema, OfAnOlderVersionIsRefused) {

@@ -21,7 +21,7 @@ struct Deaf final : spi::ClaimEvents {
 std::optional<Error> refusal_of(const std::string& url) {
   test::ManualLoop loop;
   Deaf events;
-  return test::error_of([&] { factory().open(spi::Url::parse(url), {.loop = loop, .events = events}); });
+  return test::error_of([&] { factory().open(base::Url::parse(url), {.loop = loop, .events = events}); });
 }
 
 TEST(SqliteUrl, IsRefusedIfItIsOdd) {

@@ -1,10 +1,10 @@
-#include "spi/url.hpp"
+#include "base/url.hpp"
 
 #include <gtest/gtest.h>
 
 #include "holdfast/error.hpp"
 
-namespace holdfast::spi {
+namespace holdfast::base {
 namespace {
 
 std::string complaint(std::string_view text) {
@@ -72,4 +72,4 @@ TEST(Url, NeverRepeatsWhatMayBeAPassword) {
 }
 
 }  // namespace
-}  // namespace holdfast::spi
+}  // namespace holdfast::base

@@ -10,7 +10,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-Address parse(const std::string& url) { return Address::parse(spi::Url::parse(url)); }
+Address parse(const std::string& url) { return Address::parse(base::Url::parse(url)); }
 
 std::optional<Error> refusal_of(const std::string& url) {
   return test::error_of([&] { static_cast<void>(parse(url)); });

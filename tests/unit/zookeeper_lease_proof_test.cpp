@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr spi::Instant start = spi::Instant(std::chrono::hours(1));
-constexpr spi::Duration timeout = 12s;  // so that a third of it is 4 s
+constexpr base::Instant start = base::Instant(std::chrono::hours(1));
+constexpr base::Duration timeout = 12s;  // so that a third of it is 4 s
 
 class ZookeeperLeaseProof : public testing::Test {
  protected:
@@ -18,7 +18,7 @@ class ZookeeperLeaseProof : public testing::Test {
     proof_.reset(timeout);
     proof_.opened(start);
   }
-  spi::Duration since() const { return proof_.since() - start; }
+  base::Duration since() const { return proof_.since() - start; }
 
   LeaseProof proof_;
 };

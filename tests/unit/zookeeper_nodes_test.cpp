@@ -9,7 +9,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-using Kind = spi::Turn::Kind;
+using Kind = kit::Turn::Kind;
 using Names = std::vector<std::string>;
 
 constexpr const char* guid_1 = "00000000-0000-0001-0000-000000000002";

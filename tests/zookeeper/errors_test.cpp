@@ -2,12 +2,18 @@
 
 #include "support/errors.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 
+#include "base/file_descriptor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "redis/fake_server.hpp"
 #include "zookeeper/hand.hpp"
@@ -31,6 +37,7 @@ void expect_complaint(const std::string& url, Errc code, const std::string& hint
 
 TEST(ZookeeperErrors, NobodyThereIsUnreachable) {
   expect_complaint("zookeeper://127.0.0.1:" + test::free_port(), Errc::unreachable, "zookeeper at 127.0.0.1");
+  expect_complaint("zookeeper://127.0.0.1:" + test::free_port(), Errc::unreachable, "Connection refused");
   expect_complaint("zookeeper://no-such-host.invalid", Errc::unreachable, "host");
 }
 
@@ -63,6 +70,35 @@ TEST(ZookeeperErrors, AMissingChrootIsPointedOut) {
 TEST(ZookeeperErrors, WhoeverSpeaksAnotherProtocolIsRefused) {
   const redis_suite::FakeServer web("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nServer: none at all\r\n\r\n");
   expect_complaint("zookeeper://" + web.address(), Errc::store_failed, "does not speak");
+}
+
+TEST(ZookeeperErrors, WhoeverAcceptsAndSaysNothingIsPointedOut) {
+  const redis_suite::FakeServer silent("");
+  expect_complaint("zookeeper://" + silent.address(), Errc::unreachable, "accepted a connection, but does not answer");
+}
+
+/// As a server does that cannot serve now, and whoever does not understand what we say.
+TEST(ZookeeperErrors, WhoeverAcceptsAndHangsUpIsPointedOut) {
+  const base::FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(::bind(listener.get(), generic, size), 0);
+  ASSERT_EQ(::listen(listener.get(), 16), 0);
+  ASSERT_EQ(::getsockname(listener.get(), generic, &size), 0);
+  std::jthread hanging_up([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const base::FileDescriptor guest(::accept(listener.get(), nullptr, nullptr));
+      std::array<char, 256> heard = {};
+      static_cast<void>(::recv(guest.get(), heard.data(), heard.size(), 0));
+    }
+  });
+  expect_complaint("zookeeper://127.0.0.1:" + std::to_string(ntohs(address.sin_port)), Errc::unreachable,
+                   "accepts connections and closes them");
+  hanging_up.request_stop();
+  ::shutdown(listener.get(), SHUT_RDWR);
 }
 
 TEST(ZookeeperErrors, ALeaseThatNoServerGrantsIsRefused) {

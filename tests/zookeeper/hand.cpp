@@ -7,6 +7,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "support/eventually.hpp"
+
 namespace holdfast::zookeeper_suite {
 namespace {
 
@@ -101,12 +103,15 @@ Hand::~Hand() { zookeeper_close(handle_); }
 
 template <class Request>
 Hand::Answer Hand::ask(Request request) {
-  const auto end = steady_clock::now() + std::chrono::seconds(20);
+  // A server that has just been started may accept a connection and never answer there. The library gives that up after
+  // two thirds of the session's 30 s, and tries again.
+  const auto end = steady_clock::now() + test::patience;
   while (zoo_state(handle_) != ZOO_CONNECTED_STATE && steady_clock::now() < end) turn(handle_);
+  if (zoo_state(handle_) != ZOO_CONNECTED_STATE) throw std::runtime_error("a server does not let us in");
   Answer answer;
   if (request(answer) != ZOK) throw std::runtime_error("a request cannot be sent");
   while (!answer.done && steady_clock::now() < end) turn(handle_);
-  if (!answer.done) throw std::runtime_error("a server does not answer");
+  if (!answer.done) throw std::runtime_error("a server does not answer a request");
   if (answer.code != ZOK && answer.code != ZNONODE) throw std::runtime_error(zerror(answer.code));
   return answer;
 }
@@ -159,7 +164,7 @@ std::uint64_t Hand::created_in(const std::string& path) {
 
 void Hand::end_session(const std::string& port, std::int64_t session) {
   const clientid_t id = password_of(session);
-  const auto end = steady_clock::now() + std::chrono::seconds(20);
+  const auto end = steady_clock::now() + test::patience;
   // The client enters it again as soon as it is pushed out, perhaps before it is closed here.
   for (bool ended = false; !ended;) {
     zhandle_t* const handle = open_handle(port, &id);

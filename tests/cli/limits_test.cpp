@@ -1,0 +1,130 @@
+// How long the tool takes at most when a server accepts connections and says nothing, or does not say anything any
+// more: its own limit, and a moment for cleaning up.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/file_descriptor.hpp"
+#include "cli/tool.hpp"
+#include "stores/fixture.hpp"
+#include "support/redis_server.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// The system accepts connections for it, and nobody answers.
+class SilentServer {
+ public:
+  SilentServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    const bool listens = ::bind(listener_.get(), generic, size) == 0 && ::listen(listener_.get(), 64) == 0 &&
+                         ::getsockname(listener_.get(), generic, &size) == 0;
+    if (!listens) throw std::runtime_error("no port to listen at");
+    address_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+
+  const std::string& address() const { return address_; }
+
+ private:
+  cli::FileDescriptor listener_;
+  std::string address_;
+};
+
+/// A run of the tool, and how long it took. Measured by a thread of its own, so that several can be under way.
+class Timed {
+ public:
+  Timed(const std::string& url, std::vector<std::string> flags)
+      : process_(tool(words(url, std::move(flags))), {.environment = {known_leaks()}}), thread_([this] {
+          finished_ = process_.finish();
+          end_ = Clock::now();
+        }) {}
+
+  /// As soon as it listens to signals, which it does before it has children.
+  void interrupt() {
+    EXPECT_TRUE(eventually([&] { return !children_of(process_.pid()).empty(); }));
+    process_.signal(SIGINT);
+    begin_ = Clock::now();
+  }
+  /// Waits for its end. REQUIRES: called once.
+  void expect(int code, std::chrono::milliseconds limit, const std::string& what) {
+    // On a busy machine it takes a while to be started and to be noticed; less than waiting in vain for two seconds
+    // did.
+    constexpr auto allowance = 1500ms;
+    thread_.join();
+    EXPECT_EQ(finished_.code, code) << what << ": " << finished_.errors;
+    EXPECT_LT(end_ - begin_, limit + allowance) << what;
+  }
+
+ private:
+  static std::vector<std::string> words(const std::string& url, std::vector<std::string> flags) {
+    std::vector<std::string> words = {"run", "job", "--url", url};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"--", "true"});
+    return words;
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point end_;
+  Process process_;
+  Finished finished_;
+  std::jthread thread_;
+};
+
+class Limits : public testing::TestWithParam<const FixtureKind*> {};
+
+TEST_P(Limits, AreKeptWhenTheServerSaysNothing) {
+  const SilentServer server;
+  const std::string url = GetParam()->url_at(server.address());
+  Timed patient(url, {});
+  Timed trying(url, {"--try"});
+  Timed waiting(url, {"--wait", "1s"});
+  Timed brief(url, {"--ttl", "1s", "--wait", "2s"});
+  Timed interrupted(url, {});
+  interrupted.interrupt();
+  interrupted.expect(128 + SIGINT, 100ms, "a signal");
+  waiting.expect(69, 1s, "--wait 1s");
+  brief.expect(69, 2s, "--ttl 1s --wait 2s");
+  patient.expect(69, 5s, "first contact");
+  trying.expect(69, 5s, "--try");
+}
+
+INSTANTIATE_TEST_SUITE_P(Store, Limits, testing::ValuesIn(kinds_where([](const Capabilities& can) {
+                           return can.has_server && can.servers == 1;
+                         })),
+                         name_of_store);
+
+/// It has answered once, and so there is something to be given back: a place in the line.
+TEST(LimitsOfAWait, AreKeptWhenTheServerFallsSilent) {
+  RedisServer server;
+  Process holder(tool({"run", "job", "--url", server.url(), "--", "sleep", "60"}));
+  const auto waiters = [&] { return run(tool({"ls", "--url", server.url(), "--json"})).output; };
+  ASSERT_TRUE(eventually([&] { return waiters().find("sleep") != std::string::npos; }));
+  Timed waiting(server.url(), {"--wait", "3s"});
+  Timed interrupted(server.url(), {});
+  ASSERT_TRUE(eventually([&] {
+    const std::string listed = waiters();
+    return listed.find("\"true\"") != listed.rfind("\"true\"");
+  }));
+  server.pause();
+  interrupted.interrupt();
+  interrupted.expect(128 + SIGINT, 100ms, "a signal");
+  waiting.expect(75, 3s, "--wait 3s");
+  server.resume();
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,56 @@
+#include "faults/tool_diary.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+namespace holdfast::faults {
+
+std::string ToolNote::line() const {
+  std::ostringstream text;
+  text << (kind == Kind::enters ? "enters " : "leaves ") << room << ' ' << token << ' ' << at.time_since_epoch().count()
+       << ' ' << taken.count() << '\n';
+  return text.str();
+}
+
+std::vector<ToolNote> read_diary(const std::filesystem::path& file) {
+  std::vector<ToolNote> notes;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    Duration::rep at = 0;
+    milliseconds::rep taken = 0;
+    ToolNote note;
+    if (!(words >> kind >> note.room >> note.token >> at >> taken)) throw std::runtime_error("no note: " + line);
+    note.kind = kind == "enters" ? ToolNote::Kind::enters : ToolNote::Kind::leaves;
+    note.at = Moment(Duration(at));
+    note.taken = milliseconds(taken);
+    notes.push_back(note);
+  }
+  return notes;
+}
+
+std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall) {
+  std::sort(notes.begin(), notes.end(), [](const ToolNote& a, const ToolNote& b) { return a.at < b.at; });
+  std::vector<std::string> violations;
+  std::map<std::string, std::uint64_t> last;  // who entered last, for each room
+  for (const ToolNote& note : notes) {
+    const std::string who = note.room + ": the command with token " + std::to_string(note.token);
+    std::uint64_t& newest = last[note.room];
+    if (note.kind == ToolNote::Kind::leaves) {
+      if (note.token < newest) violations.push_back(who + " left after " + std::to_string(newest) + " had entered");
+      continue;
+    }
+    if (note.token <= newest) violations.push_back(who + " entered after " + std::to_string(newest));
+    newest = std::max(newest, note.token);
+    if (note.taken <= stall) continue;
+    violations.push_back(who + " entered a room that was taken for " + std::to_string(note.taken.count()) + " ms more");
+  }
+  return violations;
+}
+
+}  // namespace holdfast::faults

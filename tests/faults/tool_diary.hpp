@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "faults/clock.hpp"
+
+namespace holdfast::faults {
+
+/// What a command under the tool notes when it enters the room that its lock protects, and when it leaves it.
+struct ToolNote {
+  enum class Kind : std::uint8_t { enters, leaves };
+
+  Kind kind = Kind::enters;
+  std::string room = {};
+  std::uint64_t token = 0;
+  Moment at = {};
+  /// When it entered, the room was still taken for so long: by another command, or by a descendant of one, which the
+  /// kernel knows even if it was killed without a note of its own. Zero: it was empty.
+  milliseconds taken = {};
+
+  std::string line() const;
+};
+
+/// One line for each note. Lines that are no notes throw.
+std::vector<ToolNote> read_diary(const std::filesystem::path& file);
+
+/// What the notes prove to be wrong, one sentence each: two in a room, a token that did not rise. `stall` is for how
+/// long the machine stood still: a command may be that late to die, because it can be killed only by somebody who runs.
+std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall = {});
+
+}  // namespace holdfast::faults

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# install.sh <build> <prefix>: installs what a build folder has of the library into an empty prefix, without the tool.
+set -euo pipefail
+
+build=$1 prefix=$2
+rm -rf "$prefix"
+for component in runtime development etcd; do
+  cmake --install "$build" --prefix "$prefix" --component "$component"
+done
