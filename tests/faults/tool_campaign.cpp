@@ -44,11 +44,13 @@ class StallWatch {
   }};
 };
 
-/// A tool, and who belongs to it. Of its processes one at a time is harmed: nobody promises anything for two.
+/// A tool, and who belongs to it. Of its processes one at a time is harmed: nobody promises anything for two. A tool
+/// that has lost its guardian is the only one that can still end the command, so it is left alone from then on.
 struct Slot {
   std::unique_ptr<Process> tool = {};
   pid_t stopped = -1;
   Moment resume_at = never;
+  bool without_guardian = false;
 };
 
 class ToolCampaign {
@@ -132,7 +134,7 @@ class ToolCampaign {
 
   void harm_somebody() {
     for (Slot& slot : slots_) {
-      if (slot.stopped >= 0 || !slot.tool->running()) continue;
+      if (slot.stopped >= 0 || slot.without_guardian || !slot.tool->running()) continue;
       const auto guardian = only_child(slot.tool->pid());
       const auto command = guardian ? only_child(*guardian) : std::nullopt;
       if (!command || between(0, 2) > 0) continue;
@@ -147,7 +149,10 @@ class ToolCampaign {
     const std::int64_t lease = options_.ttl.count();
     switch (harm) {
       case ToolHarm::kill_tool: slot.tool->signal(SIGKILL); break;
-      case ToolHarm::kill_guardian: ::kill(guardian, SIGKILL); break;
+      case ToolHarm::kill_guardian:
+        ::kill(guardian, SIGKILL);
+        slot.without_guardian = true;
+        break;
       case ToolHarm::kill_command: kill_command(guardian, command); break;
       case ToolHarm::stop_tool_briefly: stop(slot, slot.tool->pid(), milliseconds(between(1, lease / 4))); break;
       case ToolHarm::stop_tool: stop(slot, slot.tool->pid(), milliseconds(between(lease, lease * 3 / 2))); break;
@@ -155,6 +160,13 @@ class ToolCampaign {
       case ToolHarm::stop_command: stop(slot, command, milliseconds(between(1, lease * 3 / 2))); break;
     }
     ++result_.harms.at(static_cast<std::size_t>(harm));
+    tell(std::string(name_of(harm)) + ", tool " + std::to_string(slot.tool->pid()) + ", guardian " +
+         std::to_string(guardian) + ", command " + std::to_string(command));
+  }
+
+  void tell(const std::string& what) {
+    const auto at = std::chrono::duration_cast<milliseconds>(now().time_since_epoch());
+    result_.story.push_back(std::to_string(at.count()) + " ms: " + what);
   }
 
   /// Its family first: what a command leaves behind when it ends goes on without the lock, and stays in the room.
@@ -192,6 +204,7 @@ class ToolCampaign {
     const Sabotage kind =
         options_.sabotages.at(static_cast<std::size_t>(between(0, std::ssize(options_.sabotages) - 1)));
     const milliseconds length(between(options_.ttl.count() / 10, options_.ttl.count() * 13 / 10));
+    tell("harm to the store, up to " + std::to_string(length.count()) + " ms");
     if (options_.store->do_harm(kind, length) > 0) ++result_.sabotages;
     next_sabotage_ = now() + milliseconds(between(options_.ttl.count(), 2 * options_.ttl.count()));
   }

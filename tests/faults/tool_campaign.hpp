@@ -48,7 +48,8 @@ struct ToolCampaignResult {
   std::map<int, std::uint64_t> codes = {};  ///< how often tools ended with which exit code
   std::vector<std::string> surprises = {};  ///< tools that ended in a way they should not have, or not at all
   std::vector<std::string> violations = {};
-  milliseconds stall = {};  ///< the longest time for which the machine was seen to stand still
+  std::vector<std::string> story = {};  ///< every harm, when and to whose processes; times as in the notes
+  milliseconds stall = {};              ///< the longest time for which the machine was seen to stand still
 
   std::uint64_t count(ToolHarm harm) const { return harms.at(static_cast<std::size_t>(harm)); }
   std::uint64_t entries() const;

@@ -42,7 +42,7 @@ TEST_P(ToolUnderHarm, NeverLetsTwoCommandsRun) {
   const ToolCampaignResult result = run_and_print(options);
   EXPECT_THAT(result.shortcomings(), IsEmpty()) << "the run is invalid";
   EXPECT_THAT(result.surprises, IsEmpty());
-  EXPECT_THAT(result.violations, IsEmpty());
+  EXPECT_THAT(result.violations, IsEmpty()) << testing::PrintToString(result.story);
 }
 
 INSTANTIATE_TEST_SUITE_P(Store, ToolUnderHarm, testing::ValuesIn(kinds_with_one_server()),
@@ -87,7 +87,7 @@ TEST_F(ToolDiary, OfTurnsOneAfterTheOtherIsGood) {
 TEST_F(ToolDiary, OfSomebodyWhoLeavesTooLateIsNot) {
   const auto violations = judge({enters(1, 10ms), leaves(1, 31ms), enters(5, 30ms), leaves(5, 40ms)});
   ASSERT_EQ(violations.size(), 1U);
-  EXPECT_THAT(violations.front(), HasSubstr("1 left after 5 had entered"));
+  EXPECT_THAT(violations.front(), HasSubstr("token 1 (pid 0) left after 5 had entered"));
 }
 
 TEST_F(ToolDiary, OfARoomThatWasTakenIsNot) {

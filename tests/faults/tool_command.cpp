@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   if (room < 0 || diary < 0) return 70;
   ToolNote mine = {.room = std::filesystem::path(argv[1]).filename(),
                    .token = token == nullptr ? 0 : std::stoull(token),
+                   .command = ::getpid(),
                    .at = now()};
   mine.taken = wait_for(room);
   note(diary, mine);
@@ -88,7 +89,9 @@ int main(int argc, char** argv) {
   ::kill(family.child, SIGKILL);
   ::kill(family.stray, SIGKILL);
   ::waitpid(family.child, nullptr, 0);
-  mine = {.kind = ToolNote::Kind::leaves, .room = mine.room, .token = mine.token, .at = now()};
+  mine.kind = ToolNote::Kind::leaves;
+  mine.at = now();
+  mine.taken = {};
   note(diary, mine);
   ::flock(room, LOCK_UN);
   return 0;

@@ -11,8 +11,8 @@ namespace holdfast::faults {
 
 std::string ToolNote::line() const {
   std::ostringstream text;
-  text << (kind == Kind::enters ? "enters " : "leaves ") << room << ' ' << token << ' ' << at.time_since_epoch().count()
-       << ' ' << taken.count() << '\n';
+  text << (kind == Kind::enters ? "enters " : "leaves ") << room << ' ' << token << ' ' << command << ' '
+       << at.time_since_epoch().count() << ' ' << taken.count() << '\n';
   return text.str();
 }
 
@@ -25,7 +25,8 @@ std::vector<ToolNote> read_diary(const std::filesystem::path& file) {
     Duration::rep at = 0;
     milliseconds::rep taken = 0;
     ToolNote note;
-    if (!(words >> kind >> note.room >> note.token >> at >> taken)) throw std::runtime_error("no note: " + line);
+    if (!(words >> kind >> note.room >> note.token >> note.command >> at >> taken))
+      throw std::runtime_error("no note: " + line);
     note.kind = kind == "enters" ? ToolNote::Kind::enters : ToolNote::Kind::leaves;
     note.at = Moment(Duration(at));
     note.taken = milliseconds(taken);
@@ -39,7 +40,9 @@ std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall) 
   std::vector<std::string> violations;
   std::map<std::string, std::uint64_t> last;  // who entered last, for each room
   for (const ToolNote& note : notes) {
-    const std::string who = note.room + ": the command with token " + std::to_string(note.token);
+    const auto at = std::chrono::duration_cast<milliseconds>(note.at.time_since_epoch());
+    const std::string who = std::to_string(at.count()) + " ms, " + note.room + ": the command with token " +
+                            std::to_string(note.token) + " (pid " + std::to_string(note.command) + ")";
     std::uint64_t& newest = last[note.room];
     if (note.kind == ToolNote::Kind::leaves) {
       if (note.token < newest) violations.push_back(who + " left after " + std::to_string(newest) + " had entered");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +19,7 @@ struct ToolNote {
   Kind kind = Kind::enters;
   std::string room = {};
   std::uint64_t token = 0;
+  pid_t command = 0;
   Moment at = {};
   /// When it entered, the room was still taken for so long: by another command, or by a descendant of one, which the
   /// kernel knows even if it was killed without a note of its own. Zero: it was empty.
