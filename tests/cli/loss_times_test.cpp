@@ -7,6 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Instant = BootClock::time_point;
+using Proof = LossTimes::Proof;
 
 constexpr Instant start{1000s};
 
@@ -14,15 +15,15 @@ constexpr LossTimes::Ends lease_only{.lease = start};
 
 /// V and what follows from it, when a renewal has moved V to `given` from then.
 LossTimes::Ends ends_of(const LossTimes& times, std::chrono::nanoseconds given, Instant turn = Instant::max()) {
-  return {.lease = start, .lease_notice = start - times.lease_notice(given), .turn = turn};
+  return {.lease = start, .lease_notice = start - times.lease_notice(given, Proof::at_once), .turn = turn};
 }
 
 TEST(LossTimes, GiveAQuarterOfTheLeaseToEnd) {
-  EXPECT_EQ(LossTimes(1s, 5s, 0s).lease_notice(980ms), 250ms);
-  EXPECT_EQ(LossTimes(10s, 5s, 0s).lease_notice(9800ms), 2500ms);
+  EXPECT_EQ(LossTimes(1s, 5s, 0s).lease_notice(980ms, Proof::at_once), 250ms);
+  EXPECT_EQ(LossTimes(10s, 5s, 0s).lease_notice(9800ms, Proof::at_once), 2500ms);
 }
 
-TEST(LossTimes, GiveNoMoreThanTheGrace) { EXPECT_EQ(LossTimes(60s, 5s, 0s).lease_notice(59s), 5s); }
+TEST(LossTimes, GiveNoMoreThanTheGrace) { EXPECT_EQ(LossTimes(60s, 5s, 0s).lease_notice(59s, Proof::at_once), 5s); }
 
 TEST(LossTimes, AskNoLaterThanTheyKillHoweverShortTheGrace) {
   const LossTimes times(60s, 0s, 60s);
@@ -40,9 +41,24 @@ TEST(LossTimes, LeaveACommandAloneWhileARenewalIsStillDue) {
       for (int percent = 59; percent <= 66; ++percent) {
         const std::chrono::nanoseconds given = std::chrono::nanoseconds(ttl) * percent / 100;
         const std::chrono::nanoseconds left_when_due = given - std::chrono::nanoseconds(ttl) / 3;
-        EXPECT_LE(times.lease_notice(given), left_when_due / 2) << ttl.count() << " ms, grace " << grace.count();
-        EXPECT_GE(times.lease_notice(given), 100ms);
+        for (const Proof proof : {Proof::at_once, Proof::late}) {
+          EXPECT_LE(times.lease_notice(given, proof), left_when_due / 2)
+              << ttl.count() << " ms, grace " << grace.count();
+          EXPECT_GE(times.lease_notice(given, proof), 100ms);
+        }
       }
+    }
+  }
+}
+
+TEST(LossTimes, LeaveACommandAloneUntilTheSecondRenewalOfANewSession) {
+  // A session that has just begun is proved in full, and nothing more by the first renewal.
+  for (const auto ttl : {4000ms, 10000ms, 30000ms}) {
+    const LossTimes times(ttl, 60000ms, 0ms);
+    for (int percent = 97; percent <= 99; ++percent) {
+      const std::chrono::nanoseconds given = std::chrono::nanoseconds(ttl) * percent / 100;
+      const std::chrono::nanoseconds left_at_the_second = given - std::chrono::nanoseconds(ttl) * 2 / 3;
+      EXPECT_LE(times.lease_notice(given, Proof::late), left_at_the_second / 2 + 1ns) << ttl.count() << " ms";
     }
   }
 }

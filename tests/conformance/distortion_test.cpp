@@ -16,14 +16,8 @@ using test::Proxy;
 
 class DistortionConformance : public testing::TestWithParam<const test::FixtureKind*> {
  protected:
-  /// The host and port of a URL.
-  static std::string port_in(const std::string& url) {
-    const std::size_t begin = url.rfind(':') + 1;
-    return url.substr(begin, url.find_first_not_of("0123456789", begin) - begin);
-  }
-
   const std::unique_ptr<test::Fixture> store_ = GetParam()->make_with_own_server();
-  Proxy proxy_{port_in(store_->url())};
+  Proxy proxy_{test::port_in(store_->url())};
   const std::string url_ = GetParam()->url_at(proxy_.address());
 };
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -31,15 +30,20 @@ constexpr milliseconds patience = 120s;
 /// Looks at the clock every few milliseconds, to see when nobody could.
 class StallWatch {
  public:
-  milliseconds longest() const { return milliseconds(longest_); }
+  std::vector<Stall> end() {
+    thread_.request_stop();
+    thread_.join();
+    return std::move(stalls_);
+  }
 
  private:
-  std::atomic<milliseconds::rep> longest_ = 0;
+  std::vector<Stall> stalls_;
   std::jthread thread_{[this](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       const Moment before = now();
       std::this_thread::sleep_for(5ms);
-      longest_ = std::max(longest_.load(), std::chrono::ceil<milliseconds>(now() - before - 5ms).count());
+      const Moment after = now();
+      if (after - before > 6ms) stalls_.push_back({.begin = before, .end = after});
     }
   }};
 };
@@ -64,7 +68,10 @@ class ToolCampaign {
     const Moment latest = now() + 6 * options_.duration;
     next_sabotage_ = now() + options_.ttl;
     options_.store->set_pastime([this](milliseconds length) { pass(length); });
-    const auto has_done_enough = [&] { return options_.only_kills_tools || result_.shortcomings().empty(); };
+    const auto has_done_enough = [&] {
+      return options_.only_kills_tools ? result_.count(ToolHarm::kill_tool) >= options_.least_kills
+                                       : result_.shortcomings().empty();
+    };
     while (now() < end || (now() < latest && !has_done_enough())) {
       pass(milliseconds(between(5, 60)));
       harm_somebody();
@@ -73,8 +80,8 @@ class ToolCampaign {
     options_.store->set_pastime({});
     finish();
     result_.notes = read_diary(folder_.path() / "diary");
-    result_.stall = stalls_.longest();
-    result_.violations = judge(result_.notes, result_.stall);
+    result_.stalls = stalls_.end();
+    result_.violations = judge(result_.notes, result_.stalls);
     return std::move(result_);
   }
 
@@ -298,7 +305,9 @@ std::string ToolCampaignResult::summary() const {
   for (std::size_t i = 0; i < tool_harms; ++i) text << ' ' << name_of(static_cast<ToolHarm>(i)) << ' ' << harms.at(i);
   text << "; to the store: " << sabotages << "; exit codes:";
   for (const auto& [code, times] : codes) text << ' ' << code << " x" << times;
-  text << "; the machine stood still for " << stall.count() << " ms at most\n";
+  Duration longest{};
+  for (const Stall& stall : stalls) longest = std::max(longest, stall.end - stall.begin);
+  text << "; the machine stood still for " << std::chrono::ceil<milliseconds>(longest).count() << " ms at most\n";
   return text.str();
 }
 

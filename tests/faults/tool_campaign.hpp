@@ -18,10 +18,11 @@ struct ToolCampaignOptions {
   std::vector<Sabotage> sabotages = {};  ///< what is done to the store itself, now and then
   milliseconds duration = std::chrono::seconds(10);
   std::uint64_t seed = 1;
-  std::size_t tools = 14;  ///< with their guardians and three commands with two descendants each: 37 processes
+  std::size_t tools = 16;  ///< with their guardians and three commands with two descendants each: 41 processes
   milliseconds ttl = std::chrono::seconds(2);
   std::vector<std::string> flags = {};  ///< of every tool, for controls
   bool only_kills_tools = false;
+  std::uint64_t least_kills = 0;  ///< of tools: it goes on until there were so many
 
   /// HOLDFAST_FAULTS_SECONDS (10), HOLDFAST_FAULTS_SEED (of the clock; it is printed).
   static ToolCampaignOptions from_environment(Store& store);
@@ -49,7 +50,7 @@ struct ToolCampaignResult {
   std::vector<std::string> surprises = {};  ///< tools that ended in a way they should not have, or not at all
   std::vector<std::string> violations = {};
   std::vector<std::string> story = {};  ///< every harm, when and to whose processes; times as in the notes
-  milliseconds stall = {};              ///< the longest time for which the machine was seen to stand still
+  std::vector<Stall> stalls = {};       ///< when the machine was seen to stand still
 
   std::uint64_t count(ToolHarm harm) const { return harms.at(static_cast<std::size_t>(harm)); }
   std::uint64_t entries() const;

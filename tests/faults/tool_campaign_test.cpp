@@ -53,8 +53,9 @@ TEST(ToolUnderKills, NeverLetsTwoCommandsRun) {
   SqliteStore store;
   ToolCampaignOptions options = ToolCampaignOptions::from_environment(store);
   options.only_kills_tools = true;
+  options.least_kills = options.duration >= 60s ? 500 : 10;
   const ToolCampaignResult result = run_and_print(options);
-  EXPECT_GT(result.count(ToolHarm::kill_tool), 0U) << "the run is invalid";
+  EXPECT_GE(result.count(ToolHarm::kill_tool), options.least_kills) << "the run is invalid";
   EXPECT_THAT(result.surprises, IsEmpty());
   EXPECT_THAT(judge(result.notes), IsEmpty()) << "however slow the machine is";
 }
@@ -95,8 +96,14 @@ TEST_F(ToolDiary, OfARoomThatWasTakenIsNot) {
   const auto violations = judge(notes);
   ASSERT_EQ(violations.size(), 1U);
   EXPECT_THAT(violations.front(), HasSubstr("taken for 3 ms"));
-  EXPECT_THAT(judge(notes, 2ms), Not(IsEmpty()));
-  EXPECT_THAT(judge(notes, 3ms), IsEmpty()) << "nobody ran meanwhile";
+  EXPECT_THAT(judge(notes, {{Moment(25ms), Moment(27ms)}}), Not(IsEmpty()));
+  EXPECT_THAT(judge(notes, {{Moment(25ms), Moment(28ms)}}), IsEmpty()) << "nobody ran meanwhile";
+}
+
+TEST_F(ToolDiary, OfARoomThatWasTakenWhenTheMachineStoodStillAtAnotherTimeIsNot) {
+  const std::vector notes = {enters(1, 10ms), enters(5, 5000ms, 3ms)};
+  EXPECT_THAT(judge(notes, {{Moment(100ms), Moment(900ms)}}), Not(IsEmpty())) << "long before";
+  EXPECT_THAT(judge(notes, {{Moment(5004ms), Moment(5900ms)}}), Not(IsEmpty())) << "after it";
 }
 
 TEST_F(ToolDiary, OfTokensThatDoNotRiseIsNot) {

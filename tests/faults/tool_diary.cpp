@@ -35,7 +35,21 @@ std::vector<ToolNote> read_diary(const std::filesystem::path& file) {
   return notes;
 }
 
-std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall) {
+namespace {
+
+/// For how long a room may have been taken, beyond its time, when this note was made.
+milliseconds excused(const ToolNote& note, const std::vector<Stall>& stalls) {
+  Duration longest{};
+  for (const Stall& stall : stalls) {
+    const bool was_then = stall.end + std::chrono::seconds(1) >= note.at && stall.begin <= note.at + note.taken;
+    if (was_then) longest = std::max(longest, stall.end - stall.begin);
+  }
+  return std::chrono::ceil<milliseconds>(longest);
+}
+
+}  // namespace
+
+std::vector<std::string> judge(std::vector<ToolNote> notes, const std::vector<Stall>& stalls) {
   std::sort(notes.begin(), notes.end(), [](const ToolNote& a, const ToolNote& b) { return a.at < b.at; });
   std::vector<std::string> violations;
   std::map<std::string, std::uint64_t> last;  // who entered last, for each room
@@ -50,7 +64,7 @@ std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall) 
     }
     if (note.token <= newest) violations.push_back(who + " entered after " + std::to_string(newest));
     newest = std::max(newest, note.token);
-    if (note.taken <= stall) continue;
+    if (note.taken <= excused(note, stalls)) continue;
     violations.push_back(who + " entered a room that was taken for " + std::to_string(note.taken.count()) + " ms more");
   }
   return violations;

@@ -21,7 +21,7 @@ struct ToolNote {
   std::uint64_t token = 0;
   pid_t command = 0;
   Moment at = {};
-  /// When it entered, the room was still taken for so long: by another command, or by a descendant of one, which the
+  /// From `at` on, the room was still taken for so long: by another command, or by a descendant of one, which the
   /// kernel knows even if it was killed without a note of its own. Zero: it was empty.
   milliseconds taken = {};
 
@@ -31,8 +31,15 @@ struct ToolNote {
 /// One line for each note. Lines that are no notes throw.
 std::vector<ToolNote> read_diary(const std::filesystem::path& file);
 
-/// What the notes prove to be wrong, one sentence each: two in a room, a token that did not rise. `stall` is for how
-/// long the machine stood still: a command may be that late to die, because it can be killed only by somebody who runs.
-std::vector<std::string> judge(std::vector<ToolNote> notes, milliseconds stall = {});
+/// A time in which the machine, or the one thread that watched it, stood still.
+struct Stall {
+  Moment begin = {};
+  Moment end = {};
+};
+
+/// What the notes prove to be wrong, one sentence each: two in a room, a token that did not rise. A command may be late
+/// to die by as long as the machine stood still then, because it can be killed only by somebody who runs: `stalls` that
+/// were over for less than a second when a room should have been empty, or came later, are its excuse.
+std::vector<std::string> judge(std::vector<ToolNote> notes, const std::vector<Stall>& stalls = {});
 
 }  // namespace holdfast::faults

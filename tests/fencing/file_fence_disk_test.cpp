@@ -123,6 +123,36 @@ TEST_F(FileFenceOn, AFileOfSomebodyElseIsRefused) {
   }));
 }
 
+TEST_F(FileFenceOn, ADirectoryOfEverybodyIsNotBelievedWhatAStrangerHasPutThere) {
+  fs::permissions(directory_, fs::perms::all | fs::perms::sticky_bit);
+  const fs::path planted = directory_ / "planted";
+  ASSERT_TRUE(FileFence(path_).admit(Token(3))) << "a fence of one's own";
+  const auto refused = [&](const fs::path& fence) {
+    return test::errc_of([&] { static_cast<void>(FileFence(fence).admit(Token(4))); }) == Errc::access_denied &&
+           test::errc_of([&] { static_cast<void>(FileFence(fence).largest()); }) == Errc::access_denied;
+  };
+  fs::create_symlink(path_, planted);
+  EXPECT_TRUE(refused(planted)) << "a link to another fence";
+  EXPECT_EQ(FileFence(path_).largest(), Token(3));
+  fs::remove(planted);
+  fs::copy_file(path_, planted);
+  ASSERT_EQ(chown(planted.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(refused(planted)) << "a file of somebody else";
+  ASSERT_EQ(chown(planted.c_str(), 0, 0), 0);
+  fs::permissions(planted, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_TRUE(refused(planted)) << "a file that everybody may write";
+  fs::permissions(planted, fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_TRUE(FileFence(planted).admit(Token(4)));
+}
+
+TEST_F(FileFenceOn, ADirectoryOfItsWritersMayBeALinkOrBelongToAnyOfThem) {
+  ASSERT_TRUE(FileFence(path_).admit(Token(3)));
+  ASSERT_EQ(chown(path_.c_str(), 65534, 65534), 0);
+  fs::create_symlink(path_, directory_ / "link");
+  EXPECT_TRUE(FileFence(directory_ / "link").admit(Token(4)));
+  EXPECT_EQ(FileFence(path_).largest(), Token(4));
+}
+
 TEST_F(FileFenceOn, AMissingDirectoryOrADirectoryIsAnError) {
   EXPECT_EQ(test::errc_of([&] { static_cast<void>(FileFence(directory_ / "no" / "fence").admit(Token(1))); }),
             Errc::store_failed);

@@ -96,6 +96,12 @@ FixtureKinds kinds_where(Predicate predicate) {
 
 inline void PrintTo(const FixtureKind* kind, std::ostream* out) { *out << kind->name; }
 
+/// The port of a URL with one server.
+inline std::string port_in(const std::string& url) {
+  const std::size_t begin = url.rfind(':') + 1;
+  return url.substr(begin, url.find_first_not_of("0123456789", begin) - begin);
+}
+
 /// For INSTANTIATE_TEST_SUITE_P: the last part of a case's name is the store's.
 inline constexpr auto name_of_store = [](const auto& info) { return info.param->name; };
 

@@ -86,6 +86,7 @@ class GuardedRun {
     tell_if_longer(holding.hold().lease());
     Turn turn = {.grant = {.token = holding.hold().token().value(), .holder = client.identity().id}};
     if (job_.max_hold > milliseconds::zero()) turn.ends = since + job_.max_hold;
+    if (client.traits().lease_scope == StoreTraits::LeaseScope::session) turn.proof = LossTimes::Proof::late;
     if (!job_.survives_loss) turn.lifeline = client.lifeline();
     const CommandEndsFirst command_ends_first(guardian);
     const Supervised supervised = supervise(job_, turn, holding.hold(), guardian, signals_);

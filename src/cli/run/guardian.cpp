@@ -53,12 +53,13 @@ void Guardian::leave() {
   }
 }
 
-BootClock::time_point Guardian::set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining) {
+BootClock::time_point Guardian::set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining,
+                                              LossTimes::Proof proof) {
   const BootClock::rep known = state_->valid_until;
   const BootClock::rep until = (now.time_since_epoch() + remaining).count();
   if (until > known) state_->valid_until = until;
   // The same V looks a little different each time, because time passes between the two clocks that are read.
-  if (until - known > renewal_.count()) state_->notice_at = until - times_.lease_notice(remaining).count();
+  if (until - known > renewal_.count()) state_->notice_at = until - times_.lease_notice(remaining, proof).count();
   return BootClock::time_point(BootClock::duration(state_->notice_at));
 }
 

@@ -19,6 +19,7 @@ namespace holdfast::cli {
 struct Turn {
   Grant grant = {};
   BootClock::time_point ends = BootClock::time_point::max();  ///< the end of `--max-hold`
+  LossTimes::Proof proof = LossTimes::Proof::at_once;         ///< what the store proves of its lease
   std::vector<int> lifeline = {};  ///< what the guardian keeps open, so that the lock is not given away before it ends
 };
 
@@ -34,7 +35,8 @@ class Guardian {
 
   /// The lease lasts for `remaining` from `now`, a moment before that was asked for. Never makes it shorter. Returns
   /// when the guardian will end the command unless it hears of a renewal before.
-  BootClock::time_point set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining);
+  BootClock::time_point set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining,
+                                      LossTimes::Proof proof);
   /// Starts the command. REQUIRES: set_remaining().
   void start(const Turn& turn);
   void forward(int signal);

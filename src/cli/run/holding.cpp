@@ -57,10 +57,15 @@ Acquired acquired(std::optional<Hold> hold) {
   return {.holding = std::make_unique<HeldLock>(*std::move(hold))};
 }
 
+/// Why there is nothing to do. The details are worth one more question to the store, but no failure.
 std::string done_already(Once& job) {
-  const auto last = job.last_run();
-  if (!last) return "it was tried a moment ago";
-  return "it was done " + ago(last->started) + " on " + printable(last->host);
+  try {
+    const auto last = job.last_run();
+    if (!last) return "it was tried a moment ago";
+    return "it was done " + ago(last->started) + " on " + printable(last->host);
+  } catch (const Error&) {
+    return "it was done already";
+  }
 }
 
 }  // namespace

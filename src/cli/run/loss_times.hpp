@@ -33,12 +33,22 @@ class LossTimes {
   LossTimes(milliseconds ttl, milliseconds grace, milliseconds max_hold)
       : ttl_(ttl), grace_(grace), turn_notice_(std::max(std::min(grace, max_hold / 4), margin)) {}
 
-  /// How long before V the command is asked to end: min(grace, ttl / 4), where the store proves a lease as soon as it
-  /// grants it. A store may prove less: ZooKeeper shows that a session was alive some time ago, so a renewal moves V to
-  /// `given` from now, much less than the ttl. The next renewal is sent a third of the ttl later. The command must be
-  /// left alone until then, and for as long again, because a renewal may be slow.
-  nanoseconds lease_notice(nanoseconds given) const {
-    const nanoseconds left_at_renewal = given - nanoseconds(ttl_) / 3;
+  /// What a renewal proves of the lease.
+  enum class Proof {
+    at_once,  ///< it runs from the renewal on
+    late,     ///< it ran from some earlier moment on, because it is the lease of a session
+  };
+
+  /// How long before V the command is asked to end, when a renewal, or the grant, has moved V to `given` from now:
+  /// min(grace, ttl / 4), where the store proves a lease at once. A store may prove less. ZooKeeper shows that a
+  /// session was alive some time ago, so `given` is much less than the ttl; and where it is not, because the session
+  /// has just begun, the first renewal need not move V, and the second one must. Renewals are sent a third of the ttl
+  /// after one another. The command must be left alone until the one that moves V, and for as long again as is left
+  /// then, because a renewal may be slow.
+  nanoseconds lease_notice(nanoseconds given, Proof proof) const {
+    const nanoseconds interval = nanoseconds(ttl_) / 3;
+    nanoseconds left_at_renewal = given - interval;
+    if (proof == Proof::late && left_at_renewal > interval) left_at_renewal -= interval;
     return std::max<nanoseconds>(std::min<nanoseconds>({grace_, ttl_ / 4, left_at_renewal / 2}), margin);
   }
 

@@ -15,14 +15,14 @@ using std::chrono::milliseconds;
 
 /// Tells the guardian how long the lease lasts. Returns how long the tool may sleep before it must do so again: half of
 /// the time that is left before the guardian acts on what it knows, so that it always hears of a renewal in time.
-milliseconds refresh(Guardian& guardian, const Hold& hold, milliseconds ttl) {
+milliseconds refresh(Guardian& guardian, const Hold& hold, milliseconds ttl, LossTimes::Proof proof) {
   constexpr milliseconds shortest(10);
   constexpr milliseconds longest(1000);
   const milliseconds otherwise = std::clamp<milliseconds>(ttl / 16, shortest, longest);
   const BootClock::time_point now = BootClock::now();  // before the question, so that the answer is never too long
   const std::chrono::nanoseconds remaining = hold.remaining();
   if (remaining <= std::chrono::nanoseconds::zero()) return otherwise;
-  const auto left = std::chrono::floor<milliseconds>(guardian.set_remaining(now, remaining) - now);
+  const auto left = std::chrono::floor<milliseconds>(guardian.set_remaining(now, remaining, proof) - now);
   return std::clamp(left / 2, shortest, otherwise);
 }
 
@@ -45,7 +45,7 @@ void hear_of_loss(Guardian& guardian, const Job& job) {
 Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardian& guardian, const Signals& signals) {
   // From now on the guardian decides when the tool stops.
   if (job.on_terminal) ignore_terminal_stops();
-  milliseconds pause = refresh(guardian, hold, job.ttl);
+  milliseconds pause = refresh(guardian, hold, job.ttl, turn.proof);
   guardian.start(turn);
   leave_standard_streams();
 
@@ -56,7 +56,7 @@ Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardia
                                pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
   while (wanted[ended].revents == 0) {
     ::poll(wanted.data(), wanted.size(), static_cast<int>(pause.count()));
-    pause = refresh(guardian, hold, job.ttl);
+    pause = refresh(guardian, hold, job.ttl, turn.proof);
     if (wanted[signalled].revents != 0) {
       const Signals::Arrived arrived = signals.take();
       result.told_to_end = result.told_to_end || arrived.asks_to_end();

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -155,13 +156,42 @@ void create(const std::filesystem::path& path) {
   if (error != 0) fail(error, "create", path);
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw Error(Errc::access_denied, "the fence '" + path.string() + "' is not believed, because " + why +
+                                       "; keep it in a directory that only its writers may write");
+}
+
+/// Whether strangers may put something under the fence's name.
+bool is_in_a_directory_of_everybody(const std::filesystem::path& path) {
+  struct stat directory{};
+  return stat(path.parent_path().c_str(), &directory) == 0 && (directory.st_mode & S_IWOTH) != 0;
+}
+
+/// Negative if there is none. What a stranger may have put there, or may write, is refused: he could reset the token.
+File open_existing(const std::filesystem::path& path, int access) {
+  const bool among_strangers = is_in_a_directory_of_everybody(path);
+  File file(open(path.c_str(), access | O_CLOEXEC | O_NOCTTY | (among_strangers ? O_NOFOLLOW : 0)));
+  if (file.get() < 0) {
+    if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write");
+    if (errno != ENOENT) fail(errno, "open", path);
+    return file;
+  }
+  struct stat found{};
+  if (fstat(file.get(), &found) != 0) fail(errno, "look at", path);
+  if (!S_ISREG(found.st_mode)) refuse(path, "it is no regular file");
+  if ((found.st_mode & S_IWOTH) != 0) refuse(path, "everybody may write it");
+  if (among_strangers && found.st_uid != geteuid() && found.st_uid != 0) {
+    refuse(path, "it belongs to somebody else, in a directory that everybody may write");
+  }
+  return file;
+}
+
 File open_or_create(const std::filesystem::path& path) {
-  File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  File file = open_existing(path, O_RDWR);
   if (file.get() >= 0) return file;
-  if (errno != ENOENT) fail(errno, "open", path);
   create(path);
-  File created(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (created.get() < 0) fail(errno, "open", path);
+  File created = open_existing(path, O_RDWR);
+  if (created.get() < 0) fail(ENOENT, "open", path);
   return created;
 }
 
@@ -191,9 +221,8 @@ bool FileFence::admit(Token token) {
 }
 
 Token FileFence::largest() const {
-  File file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0 && errno == ENOENT) return {};
-  if (file.get() < 0) fail(errno, "open", path_);
+  File file = open_existing(path_, O_RDONLY);
+  if (file.get() < 0) return {};
   file.lock(LOCK_SH, patience_, path_);
   return read_record(file, path_);
 }
