@@ -38,7 +38,7 @@ class Member {
  public:
   /// `turns` counts the grants of all.
   Member(const std::string& url, std::atomic<std::size_t>& turns)
-      : client_(url), mutex_(client_, "name", {.ttl = 600s}) {
+      : client_(url, {.connect_timeout = long_patience}), mutex_(client_, "name", {.ttl = 600s}) {
     mutex_.async_acquire([this, &turns](std::error_code error, Hold hold) {
       if (error) return;  // it ends while it waits
       hold_ = std::move(hold);

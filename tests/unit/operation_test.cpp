@@ -67,6 +67,66 @@ TEST(Operation, ThatIsNeverStartedLeavesNothing) {
   EXPECT_TRUE(question.open.empty());
 }
 
+Operation<int> arrive(Caller& caller, core::Cell& cell, LockOptions options, Caller::TryInAnOutage in_an_outage) {
+  const spi::Mode one{ClaimMode::permits, 1, 2};
+  core::Request::Answer arrived = co_await caller.acquire(cell, options, one, spi::WhenBusy::refuse, in_an_outage);
+  if (!arrived.ok()) co_return arrived.failure();
+  co_return 1;
+}
+
+class ATryInAnOutage : public testing::Test {
+ protected:
+  ATryInAnOutage() {
+    const auto first = client_.call("warm");
+    client_.answer(client_.store->next_acquire(), client_.granted(1));
+    first->release();
+  }
+
+  void begin(Caller& caller, Caller::TryInAnOutage in_an_outage) {
+    arrive(caller, client_.engine.cell("phase", LockKind::semaphore), {.ttl = 3s}, in_an_outage)
+        .start([this](spi::Result<int> its_result) { result_ = std::move(its_result); });
+    client_.loop.run();
+  }
+
+  ScriptedEngine client_;
+  std::optional<spi::Result<int>> result_;
+};
+
+TEST_F(ATryInAnOutage, Fails) {
+  Caller caller(client_.engine, base::Instant::max());
+  begin(caller, Caller::TryInAnOutage::fails);
+  client_.answer(client_.store->next_acquire(), Failure{Errc::in_doubt});
+  ASSERT_TRUE(result_.has_value());
+  EXPECT_EQ(result_->failure().code, Errc::in_doubt);
+}
+
+TEST_F(ATryInAnOutage, GoesOnUnderTheSameIdIfItIsToldTo) {
+  Caller caller(client_.engine, base::Instant::max());
+  begin(caller, Caller::TryInAnOutage::goes_on);
+  ScriptedBackend::Acquire first = client_.store->next_acquire();
+  const spi::ClaimId id = first.id;
+  client_.answer(std::move(first), Failure{Errc::in_doubt});
+  EXPECT_FALSE(result_.has_value());
+  client_.loop.advance(2s);
+  ScriptedBackend::Acquire second = client_.store->next_acquire();
+  EXPECT_EQ(second.id, id);
+  EXPECT_EQ(second.when_busy, spi::WhenBusy::refuse);
+  client_.answer(std::move(second), client_.granted(7));
+  ASSERT_TRUE(result_.has_value());
+  EXPECT_TRUE(result_->ok());
+}
+
+TEST_F(ATryInAnOutage, FailsWhenItsCallerIsLate) {
+  Caller caller(client_.engine, client_.loop.now() + 1s);
+  begin(caller, Caller::TryInAnOutage::goes_on);
+  client_.answer(client_.store->next_acquire(), Failure{Errc::unreachable});
+  EXPECT_FALSE(result_.has_value());
+  client_.loop.advance(2s);
+  client_.answer(client_.store->next_acquire(), Failure{Errc::unreachable});
+  ASSERT_TRUE(result_.has_value());
+  EXPECT_EQ(result_->failure().code, Errc::unreachable);
+}
+
 Operation<int> nap(Caller& caller, base::Duration length) {
   co_await caller.nap_for(length);
   if (caller.interrupted()) co_return *caller.interrupted();

@@ -53,7 +53,7 @@ void Caller::NapUntil::await_suspend(std::coroutine_handle<> sleeper) {
 void Caller::NapUntil::await_resume() const { caller_.on_interrupt_.reset(); }
 
 Caller::Acquire::Acquire(Caller& caller, Cell& cell, const LockOptions& options, const spi::Mode& mode,
-                         spi::WhenBusy when_busy)
+                         spi::WhenBusy when_busy, TryInAnOutage try_in_an_outage)
     : caller_(caller),
       cell_(cell),
       request_(
@@ -63,7 +63,9 @@ Caller::Acquire::Acquire(Caller& caller, Cell& cell, const LockOptions& options,
             answer_.emplace(std::move(answer));
             if (waiting_) caller_.engine_.loop().defer([waiting = waiting_] { waiting.resume(); });
           },
-          mode) {}
+          mode) {
+  if (try_in_an_outage == TryInAnOutage::goes_on) request_.outlasts_failures_until = caller.deadline_;
+}
 
 bool Caller::Acquire::await_suspend(std::coroutine_handle<> waiting) {
   cell_->enter(request_);

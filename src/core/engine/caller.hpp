@@ -70,11 +70,16 @@ class Caller : public base::ListNode<Caller> {
   NapUntil nap_until(base::Instant instant) { return {*this, instant}; }
   NapUntil nap_for(base::Duration duration);
 
+  /// What becomes of a request that will not wait when the store does not answer: it fails, or is asked again, under
+  /// the same id, until the caller is late.
+  enum class TryInAnOutage : std::uint8_t { fails, goes_on };
+
   /// `co_await caller.acquire(...)`: a hold, or why there is none. The cell is kept meanwhile.
   /// REQUIRES: `options` outlives it.
   class Acquire {
    public:
-    Acquire(Caller& caller, Cell& cell, const LockOptions& options, const spi::Mode& mode, spi::WhenBusy when_busy);
+    Acquire(Caller& caller, Cell& cell, const LockOptions& options, const spi::Mode& mode, spi::WhenBusy when_busy,
+            TryInAnOutage try_in_an_outage);
 
     bool await_ready() const { return caller_.interrupted_.has_value(); }
     bool await_suspend(std::coroutine_handle<> waiting);
@@ -88,8 +93,9 @@ class Caller : public base::ListNode<Caller> {
     std::coroutine_handle<> waiting_;
   };
   Acquire acquire(Cell& cell, const LockOptions& options, const spi::Mode& mode = {},
-                  spi::WhenBusy when_busy = spi::WhenBusy::wait) {
-    return {*this, cell, options, mode, when_busy};
+                  spi::WhenBusy when_busy = spi::WhenBusy::wait,
+                  TryInAnOutage try_in_an_outage = TryInAnOutage::fails) {
+    return {*this, cell, options, mode, when_busy, try_in_an_outage};
   }
 
  private:

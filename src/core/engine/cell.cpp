@@ -134,12 +134,14 @@ void Cell::answer_all(const Failure& why) {
 }
 
 /// Those who will not wait, wherever they stand.
-void Cell::answer_tries(const Failure& why) {
+void Cell::answer_tries(const Failure& why, Tries which) {
   if (tries_waiting_ == 0) return;
   Request* next = nullptr;
   for (Request* request = line_.first(); request != nullptr; request = next) {
     next = line_.next(*request);
-    if (request->is_try()) answer(*request, why);
+    const bool stays =
+        which == Tries::those_that_outlast_no_failure && engine_.loop().now() < request->outlasts_failures_until;
+    if (request->is_try() && !stays) answer(*request, why);
   }
 }
 

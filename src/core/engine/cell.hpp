@@ -97,7 +97,8 @@ class Cell {
   Tenure* shared_tenure_for(const Request& request) const;
   void admit_front(Tenure& tenure);
   void absorb_older_readers(Tenure& newer);
-  void answer_tries(const spi::Failure& why);
+  enum class Tries : std::uint8_t { all, those_that_outlast_no_failure };
+  void answer_tries(const spi::Failure& why, Tries which = Tries::all);
 
   void lose(HoldRecord& hold, const std::string& why);
   void lose_all(Tenure& tenure, const std::string& why);

@@ -272,7 +272,7 @@ void Cell::claim_failed(Tenure& tenure, const Failure& failure) {
     return pump();
   }
   if (!engine_.contacted()) return;
-  answer_tries(failure);
+  answer_tries(failure, Tries::those_that_outlast_no_failure);
   pump();
 }
 

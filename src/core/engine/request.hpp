@@ -35,6 +35,8 @@ struct Request : base::ListNode<Request> {
   const spi::Mode mode;
   const spi::WhenBusy when_busy;
   const base::Instant deadline;
+  /// A try is answered with the first failure of the store, because it will not wait; unless that comes before this.
+  base::Instant outlasts_failures_until = base::Instant::min();
   /// Runs exactly once, under the monitor, when the request is no longer in any line.
   base::Callback<void(Answer)> done;
 

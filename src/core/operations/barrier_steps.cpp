@@ -103,7 +103,8 @@ Operation<std::uint64_t> arrive_and_wait(Caller& caller, LockName name, std::uin
     const std::uint64_t before = phase.value().complete;
     const LockName phase_name = spi::PartName::of(name, std::string(phase_part) + std::to_string(before + 1));
     Cell& cell = caller.engine().cell(phase_name, LockKind::semaphore);
-    Request::Answer arrived = co_await caller.acquire(cell, options, one, spi::WhenBusy::refuse);
+    Request::Answer arrived =
+        co_await caller.acquire(cell, options, one, spi::WhenBusy::refuse, Caller::TryInAnOutage::goes_on);
     if (!arrived.ok() && arrived.failure().code == Errc::busy) {  // enough have arrived: this one is of the next phase
       // One of them may give up or die before all are counted: then there is room again, and nothing is written.
       const base::Instant look = caller.engine().loop().now() + look_again;
