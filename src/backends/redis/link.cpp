@@ -59,7 +59,8 @@ void Link::want() {
 void Link::dial() {
   state_ = State::dialing;
   timer_.set(loop_.now() + attempt_patience);
-  dialer_.emplace(loop_, address_, [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
+  dialer_.emplace(loop_, address_, loop_.now() + attempt_patience,
+                  [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
 }
 
 void Link::dialed(spi::Result<base::FileDescriptor> result) {
