@@ -89,11 +89,7 @@ void Link::dialed(spi::Result<base::FileDescriptor> result) {
   socket_ = std::move(result.value());
   reader_ = std::make_unique<ReplyReader>();
   ++life_;
-  try {
-    watch(false);
-  } catch (const Error& error) {
-    return drop({error.errc(), error.what()});
-  }
+  if (!watch(false)) return;
   if (tls_context_) {
     begin_tls();
   } else {
@@ -202,9 +198,17 @@ base::Duration Link::next_pause() {
 
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
-void Link::watch(bool writable) {
+/// False if the system refuses: then the connection has gone by that.
+bool Link::watch(bool writable) {
   watching_writable_ = writable;
-  loop_.watch(socket_.get(), {.readable = true, .writable = writable}, [this](spi::Loop::Ready what) { ready(what); });
+  try {
+    loop_.watch(socket_.get(), {.readable = true, .writable = writable},
+                [this](spi::Loop::Ready what) { ready(what); });
+    return true;
+  } catch (const Error& error) {
+    drop({error.errc(), error.what()});
+    return false;
+  }
 }
 
 void Link::ready(spi::Loop::Ready what) {

@@ -82,7 +82,7 @@ class Link {
   void dispatch();
   void flush_soon();
   void flush();
-  void watch(bool writable);
+  bool watch(bool writable);
   void tear_down();
   base::Duration next_pause();
 
