@@ -1,11 +1,18 @@
 // Whom we trust, and who trusts us.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 
+#include "base/file_descriptor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "redis/certificates.hpp"
 #include "redis/fake_server.hpp"
@@ -13,6 +20,7 @@
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/redis_server.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace holdfast::redis_suite {
 namespace {
@@ -50,6 +58,7 @@ class RedisTls : public testing::Test {
   }
 
   const Certificates certificates_;
+  const test::TemporaryDirectory directory_;  ///< for files that change
 };
 
 TEST_F(RedisTls, CarriesLocksAndWhatTheyAreTold) {
@@ -110,6 +119,53 @@ TEST_F(RedisTls, SaysWhichFileItCannotUse) {
   const RedisServer server = start("server");
   expect_complaint("rediss://127.0.0.1:" + server.port() + "?ca=/nowhere.pem", Errc::bad_url, "/nowhere.pem");
   expect_complaint(url(server, "&cert=/nowhere.crt&key=/nowhere.key"), Errc::bad_url, "/nowhere.crt");
+}
+
+TEST_F(RedisTls, TriesAFileAgainThatHasBeenMended) {
+  const RedisServer server = start("server");
+  const std::filesystem::path file = directory_.path() / "ca.crt";
+  Client client("rediss://127.0.0.1:" + server.port() + "?ca=" + file.string());
+  Mutex mutex(client, "name");
+  const auto error = test::error_of([&] { mutex.lock(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->errc(), Errc::bad_url) << error->what();
+  std::filesystem::copy_file(certificates_.authority(), file);
+  EXPECT_TRUE(mutex.try_acquire_for(10s));
+}
+
+TEST_F(RedisTls, ReadsAFileAgainThatHasBeenReplaced) {
+  certificates_.issue("stranger", "IP:127.0.0.1");
+  const RedisServer server = start("server");
+  const std::filesystem::path file = directory_.path() / "ca.crt";
+  std::filesystem::copy_file(certificates_.certificate_of("stranger"), file);
+  Client client("rediss://127.0.0.1:" + server.port() + "?ca=" + file.string());
+  Mutex mutex(client, "name");
+  const auto error = test::error_of([&] { mutex.lock(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->errc(), Errc::access_denied) << error->what();
+  std::filesystem::copy_file(certificates_.authority(), file, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(mutex.try_acquire_for(10s));
+}
+
+/// A disk that does not answer: nobody writes into the pipe yet, so that whoever opens it waits.
+TEST_F(RedisTls, AFileThatTakesLongDelaysOnlyItsOwnConnection) {
+  const RedisServer server = start("server");
+  const std::string pipe = (directory_.path() / "ca.crt").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Client client("rediss://127.0.0.1:" + server.port() + "?ca=" + pipe);
+  Mutex mutex(client, "name");
+  test::Background impatient([&](const std::stop_token&) { return mutex.try_lock_for(300ms); });
+  EXPECT_TRUE(impatient.finishes(5s)) << "the client's monitor is blocked";
+  std::optional<base::FileDescriptor> writer(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+  const std::filesystem::path whole = directory_.path() / "whole.crt";
+  std::filesystem::copy_file(certificates_.authority(), whole);
+  std::filesystem::rename(whole, pipe);  // whoever opens it next has a file
+  std::ifstream file(pipe);
+  const std::string authority{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_EQ(::write(writer->get(), authority.data(), authority.size()), static_cast<ssize_t>(authority.size()));
+  writer.reset();
+  test::Background patient([&](const std::stop_token& stop) { return mutex.acquire(stop).valid(); });
+  EXPECT_TRUE(patient.finishes());
 }
 
 TEST_F(RedisTls, IsNotSpokenAtAPlainPort) {

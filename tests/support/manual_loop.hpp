@@ -10,8 +10,8 @@
 namespace holdfast::test {
 
 /// A loop that does nothing by itself: the test says when time passes and when tasks run. Blocking work runs inside
-/// run() as well; descriptors are not watched. All but post() belongs to one thread.
-class ManualLoop final : public spi::Loop {
+/// run() as well; descriptors are not watched (polling_loop.hpp does that). All but post() belongs to one thread.
+class ManualLoop : public spi::Loop {
  public:
   base::Instant now() const override { return now_; }
 

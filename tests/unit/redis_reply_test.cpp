@@ -131,6 +131,58 @@ TEST(RedisReply, IsNotBelievedIfManySmallArraysAreTooMuchTogether) {
   EXPECT_TRUE(reader.failed());
 }
 
+TEST(RedisReply, IsNotBelievedIfManyTextsAreTooMuchTogether) {
+  ReplyReader reader;
+  const std::string text = "$" + std::to_string(ReplyReader::max_text_bytes) + "\r\n" +
+                           std::string(ReplyReader::max_text_bytes, 'x') + "\r\n";
+  reader.feed("*1000\r\n");
+  std::size_t fed = 0;
+  while (!reader.failed() && fed < 2 * ReplyReader::max_reply_bytes) {
+    reader.feed(text);
+    fed += text.size();
+    EXPECT_EQ(reader.next(), nullptr);
+  }
+  EXPECT_LE(fed, ReplyReader::max_reply_bytes + text.size());
+}
+
+TEST(RedisReply, IsNotBelievedIfItIsTooDeep) {
+  const auto nested = [](std::size_t depth) {
+    std::string bytes;
+    for (std::size_t i = 0; i < depth; ++i) bytes += "*1\r\n";
+    return bytes + ":7\r\n";
+  };
+  ReplyReader reader;
+  reader.feed(nested(ReplyReader::max_depth));
+  EXPECT_NE(reader.next(), nullptr);
+  reader.feed(nested(ReplyReader::max_depth + 1));
+  EXPECT_EQ(reader.next(), nullptr);
+  EXPECT_TRUE(reader.failed());
+}
+
+TEST(RedisReply, IsNoReplyIfALengthOrANumberIsWrong) {
+  for (const std::string bytes : {"$3\r\nabcd\r\n", "$3\r\nabc\rx", ":\r\n", ":1x\r\n", ": 1\r\n", "$-2\r\n",
+                                  "$1 \r\nx\r\n", "*x\r\n", ":99999999999999999999\r\n"}) {
+    ReplyReader reader;
+    reader.feed(bytes);
+    EXPECT_EQ(reader.next(), nullptr) << bytes;
+    EXPECT_TRUE(reader.failed()) << bytes;
+  }
+}
+
+TEST(RedisReply, MayHaveEmptyParts) {
+  ReplyReader reader;
+  reader.feed("*3\r\n*0\r\n$0\r\n\r\n*-1\r\n+\r\n");
+  const Reply* reply = reader.next();
+  ASSERT_NE(reply, nullptr);
+  ASSERT_EQ(reply->elements.size(), 3U);
+  EXPECT_TRUE(reply->elements[0].is(Kind::array));
+  EXPECT_TRUE(reply->elements[1].is(Kind::text));
+  EXPECT_TRUE(reply->elements[2].is(Kind::nothing));
+  reply = reader.next();
+  ASSERT_NE(reply, nullptr);
+  EXPECT_TRUE(reply->is(Kind::status));
+}
+
 TEST(RedisReply, MayBeAsLargeAsTheLimitsAgainAndAgain) {
   ReplyReader reader;
   std::string bytes = "*1000\r\n";

@@ -49,9 +49,10 @@ class RedisBackend : public spi::Backend {
         address_(std::move(address)),
         keys_(address_.prefix),
         client_(new_client()),
-        requests_(context.loop, address_),
+        tls_setup_(context.loop, address_),
+        requests_(context.loop, address_, tls_setup_),
         registers_(context.loop, requests_, keys_),
-        inbox_(context.loop, address_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
+        inbox_(context.loop, address_, tls_setup_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
     registers_.attach(inbox_);
     if (context_.warn) requests_.when_first_up([this] { warn_about_eviction(requests_, context_.warn); });
   }
@@ -74,6 +75,7 @@ class RedisBackend : public spi::Backend {
   const Address address_;
   const Keys keys_;
   const std::string client_;
+  TlsSetup tls_setup_;
   Requests requests_;
   HashRegisters registers_;
   Inbox inbox_;

@@ -1,49 +1,40 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <memory>
-#include <vector>
+#include <optional>
 
 #include "backends/redis/address.hpp"
 #include "base/file_descriptor.hpp"
+#include "kit/net/connector.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::redis {
 
-/// Finds a server and connects a socket to it, one address after the other. Destroying it gives up.
+/// Finds a server and connects a socket to it. Destroying it gives up.
 class Dialer {
  public:
-  using Done = base::Callback<void(spi::Result<base::FileDescriptor>)>;
+  using Done = kit::Connector::Done;
 
-  /// `done` runs once, never inside the constructor; it may destroy the dialer. REQUIRES: all outlive it.
-  Dialer(spi::Loop& loop, const Address& address, Done done);
+  /// Connecting has failed at `deadline`; looking up the name may take longer. `done` runs once, never inside the
+  /// constructor; it may destroy the dialer. REQUIRES: all outlive it.
+  Dialer(spi::Loop& loop, const Address& address, base::Instant deadline, Done done);
   ~Dialer();
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
 
  private:
-  struct Candidate {
-    sockaddr_storage address = {};
-    socklen_t length = 0;
-  };
-  struct Resolution;
-
   void resolve();
-  void resolved(const Resolution& resolution);
+  void resolved(kit::HostAddresses host);
   void use_unix_socket();
-  void try_next();
-  void connected_or_not();
+  void connect(std::vector<kit::SocketAddress> addresses);
   void finish(spi::Result<base::FileDescriptor> result);
 
   spi::Loop& loop_;
   const Address& address_;
+  const base::Instant deadline_;
   Done done_;
-  std::vector<Candidate> candidates_;
-  std::size_t next_ = 0;
-  base::FileDescriptor socket_;
-  int last_error_ = 0;
+  std::optional<kit::Connector> connector_;
   const std::shared_ptr<Dialer*> self_;  ///< null once this object has gone
 };
 

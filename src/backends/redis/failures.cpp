@@ -1,9 +1,7 @@
 #include "backends/redis/failures.hpp"
 
 #include <array>
-#include <cerrno>
 #include <string>
-#include <system_error>
 
 namespace holdfast::redis {
 namespace {
@@ -77,12 +75,6 @@ spi::Failure explain_greeting(std::string_view complaint, const Address& address
 }
 
 bool is_forgotten_script(std::string_view complaint) { return complaint.starts_with("NOSCRIPT"); }
-
-spi::Failure cannot_connect(const Address& address, int system_error) {
-  const bool exhausted = system_error == EMFILE || system_error == ENFILE || system_error == ENOMEM;
-  return {exhausted ? Errc::exhausted : Errc::unreachable,
-          "cannot connect to " + address.shown() + ": " + std::generic_category().message(system_error)};
-}
 
 spi::Failure not_understood(const Address& address) {
   return {Errc::store_failed, address.shown() + " gave an answer that makes no sense; do all clients have the same " +

@@ -17,9 +17,6 @@ spi::Failure explain_greeting(std::string_view complaint, const Address& address
 /// The server forgot a script.
 bool is_forgotten_script(std::string_view complaint);
 
-/// A system call failed while connecting: Errc::exhausted for lack of descriptors, else Errc::unreachable.
-spi::Failure cannot_connect(const Address& address, int system_error);
-
 /// A script answered in another way than it does.
 spi::Failure not_understood(const Address& address);
 

@@ -24,14 +24,14 @@ constexpr base::Duration lingering = 5s;
 
 }  // namespace
 
-Inbox::Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client,
+Inbox::Inbox(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, const Keys& keys, std::string_view client,
              spi::ClaimEvents& events, Listener& listener, CatchUp catch_up)
     : loop_(loop),
       own_channel_(keys.channel_of(client)),
       events_(events),
       listener_(listener),
       catch_up_(std::move(catch_up)),
-      link_(loop, address, *this),
+      link_(loop, address, tls_setup, *this),
       timer_(loop, [this] { reconsider(); }),
       self_(std::make_shared<Inbox*>(this)) {}
 

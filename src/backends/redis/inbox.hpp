@@ -37,8 +37,8 @@ class Inbox final : private Link::Owner {
   };
 
   /// `client` is the last part of the channel's name. REQUIRES: all outlive it.
-  Inbox(spi::Loop& loop, const Address& address, const Keys& keys, std::string_view client, spi::ClaimEvents& events,
-        Listener& listener, CatchUp catch_up);
+  Inbox(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, const Keys& keys, std::string_view client,
+        spi::ClaimEvents& events, Listener& listener, CatchUp catch_up);
 
   ~Inbox() override { *self_ = nullptr; }
   Inbox(const Inbox&) = delete;

@@ -29,14 +29,15 @@ constexpr base::Duration good_life = 1s;
 
 }  // namespace
 
-Link::Link(spi::Loop& loop, const Address& address, Owner& owner)
+Link::Link(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, Owner& owner)
     : loop_(loop),
       address_(address),
+      tls_setup_(tls_setup),
       owner_(owner),
       random_(base::Random::fresh_seed()),
       timer_(loop,
              [this] {
-               if (state_ == State::pausing) return dial();
+               if (state_ == State::pausing) return attempt();
                drop({Errc::unreachable, hindrance()});
              }),
       self_(std::make_shared<Link*>(this)) {}
@@ -51,15 +52,35 @@ Link::~Link() {
 void Link::want() {
   if (state_ != State::resting) return;
   establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
-  if (loop_.now() >= not_before_) return dial();
+  if (loop_.now() >= not_before_) return attempt();
   state_ = State::pausing;
   timer_.set(not_before_);
 }
 
+void Link::attempt() {
+  attempt_ends_ = loop_.now() + attempt_patience;
+  timer_.set(attempt_ends_);
+  if (address_.transport == Address::Transport::tls) {
+    prepare_tls();
+  } else {
+    dial();
+  }
+}
+
+void Link::prepare_tls() {
+  state_ = State::preparing;
+  preparation_.emplace(tls_setup_, [this](spi::Result<TlsContext::Pointer> context) {
+    preparation_.reset();
+    if (!context.ok()) return drop(context.failure());
+    tls_context_ = std::move(context.value());
+    dial();
+  });
+}
+
 void Link::dial() {
   state_ = State::dialing;
-  timer_.set(loop_.now() + attempt_patience);
-  dialer_.emplace(loop_, address_, [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
+  dialer_.emplace(loop_, address_, attempt_ends_,
+                  [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
 }
 
 void Link::dialed(spi::Result<base::FileDescriptor> result) {
@@ -68,17 +89,17 @@ void Link::dialed(spi::Result<base::FileDescriptor> result) {
   socket_ = std::move(result.value());
   reader_ = std::make_unique<ReplyReader>();
   ++life_;
-  try {
-    watch(false);
-  } catch (const Error& error) {
-    return drop({error.errc(), error.what()});
+  if (!watch(false)) return;
+  if (tls_context_) {
+    begin_tls();
+  } else {
+    greet();
   }
-  address_.transport == Address::Transport::tls ? begin_tls() : greet();
 }
 
 void Link::begin_tls() {
   state_ = State::securing;
-  auto session = TlsSession::begin(address_);
+  auto session = std::exchange(tls_context_, nullptr)->begin();
   if (!session.ok()) return drop(session.failure());
   tls_ = std::move(session.value());
   flush_soon();
@@ -126,6 +147,8 @@ bool Link::is_open() const {
 
 std::string Link::hindrance() const {
   switch (state_) {
+    case State::preparing:
+      return "the certificates for " + address_.shown() + " could not be read in time; on which disk are they?";
     case State::securing: return address_.shown() + " did not answer in TLS in time; does it speak TLS at this port?";
     case State::greeting: return address_.shown() + " did not answer in time";
     default: return address_.shown() + " accepted no connection in time";
@@ -152,7 +175,9 @@ void Link::tear_down() {
   ++life_;
   state_ = State::resting;
   timer_.cancel();
+  preparation_.reset();
   dialer_.reset();
+  tls_context_.reset();
   if (socket_) {
     loop_.unwatch(socket_.get());
     socket_ = base::FileDescriptor();
@@ -173,9 +198,17 @@ base::Duration Link::next_pause() {
 
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
-void Link::watch(bool writable) {
+/// False if the system refuses: then the connection has gone by that.
+bool Link::watch(bool writable) {
   watching_writable_ = writable;
-  loop_.watch(socket_.get(), {.readable = true, .writable = writable}, [this](spi::Loop::Ready what) { ready(what); });
+  try {
+    loop_.watch(socket_.get(), {.readable = true, .writable = writable},
+                [this](spi::Loop::Ready what) { ready(what); });
+    return true;
+  } catch (const Error& error) {
+    drop({error.errc(), error.what()});
+    return false;
+  }
 }
 
 void Link::ready(spi::Loop::Ready what) {

@@ -9,6 +9,7 @@
 #include "backends/redis/dialer.hpp"
 #include "backends/redis/reply.hpp"
 #include "backends/redis/tls.hpp"
+#include "backends/redis/tls_setup.hpp"
 #include "base/random.hpp"
 #include "spi/loop.hpp"
 
@@ -17,14 +18,15 @@ namespace holdfast::redis {
 /// One connection to a server: made when it is wanted, made again after pauses that grow, inside TLS if the address
 /// says so, and past the password and into the database before anybody uses it.
 ///
-/// | state    | meaning                                  | leaves it by                         |
-/// |----------|------------------------------------------|--------------------------------------|
-/// | resting  | nobody wants it, or nobody said so again | want()                               |
-/// | pausing  | wanted, but the last attempt failed      | the timer                            |
-/// | dialing  | looking for the server, connecting       | the socket is connected              |
-/// | securing | TLS agrees                               | it has                               |
-/// | greeting | AUTH and SELECT were sent                | all were answered well               |
-/// | up       | in use                                   | drop(), an error, the end            |
+/// | state     | meaning                                  | leaves it by                         |
+/// |-----------|------------------------------------------|--------------------------------------|
+/// | resting   | nobody wants it, or nobody said so again | want()                               |
+/// | pausing   | wanted, but the last attempt failed      | the timer                            |
+/// | preparing | TLS only: certificates are being read    | they were read                       |
+/// | dialing   | looking for the server, connecting       | the socket is connected              |
+/// | securing  | TLS agrees                               | it has                               |
+/// | greeting  | AUTH and SELECT were sent                | all were answered well               |
+/// | up        | in use                                   | drop(), an error, the end            |
 class Link {
  public:
   class Owner {
@@ -38,7 +40,7 @@ class Link {
   };
 
   /// REQUIRES: all outlive it, and the owner does not destroy it from inside a call.
-  Link(spi::Loop& loop, const Address& address, Owner& owner);
+  Link(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, Owner& owner);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -63,8 +65,10 @@ class Link {
   void close();
 
  private:
-  enum class State { resting, pausing, dialing, securing, greeting, up };
+  enum class State { resting, pausing, preparing, dialing, securing, greeting, up };
 
+  void attempt();
+  void prepare_tls();
   void dial();
   void dialed(spi::Result<base::FileDescriptor> result);
   void begin_tls();
@@ -78,17 +82,21 @@ class Link {
   void dispatch();
   void flush_soon();
   void flush();
-  void watch(bool writable);
+  bool watch(bool writable);
   void tear_down();
   base::Duration next_pause();
 
   spi::Loop& loop_;
   const Address& address_;
+  TlsSetup& tls_setup_;
   Owner& owner_;
   State state_ = State::resting;
   int life_ = 0;  ///< counts connections, so that a loop notices that its own has gone
+  base::Instant attempt_ends_ = {};
+  std::optional<TlsSetup::Preparation> preparation_;
   std::optional<Dialer> dialer_;
   base::FileDescriptor socket_;
+  TlsContext::Pointer tls_context_;  ///< of the present attempt
   std::unique_ptr<TlsSession> tls_;
   std::unique_ptr<ReplyReader> reader_;
   std::string out_;   ///< what is to be said

@@ -1,100 +1,126 @@
 #include "backends/redis/reply.hpp"
 
-#include <hiredis/read.h>
-
 #include <charconv>
+#include <system_error>
+#include <utility>
 
 namespace holdfast::redis {
+namespace {
 
-/// What hiredis calls while it reads: the reply is built in place, inside the reader's root.
-struct ReplyReader::Construction {
-  static Reply& place_of(const redisReadTask* task) {
-    if (task->parent == nullptr) return static_cast<ReplyReader*>(task->privdata)->root_;
-    return static_cast<Reply*>(task->parent->obj)->elements[static_cast<std::size_t>(task->idx)];
-  }
+constexpr std::string_view end_of_line = "\r\n";
 
-  /// Empty: the root still has the reply before.
-  static Reply& begin(const redisReadTask* task, Reply::Kind kind) {
-    Reply& reply = place_of(task);
-    reply.kind = kind;
-    reply.integer = 0;
-    reply.text.clear();
-    reply.elements.clear();
-    return reply;
-  }
-
-  static void* text(const redisReadTask* task, char* bytes, std::size_t length) {
-    Reply& reply = begin(task, task->type == REDIS_REPLY_ERROR    ? Reply::Kind::error
-                               : task->type == REDIS_REPLY_STATUS ? Reply::Kind::status
-                                                                  : Reply::Kind::text);
-    reply.text.assign(bytes, length);
-    return &reply;
-  }
-
-  /// Null makes the reader fail.
-  static void* array(const redisReadTask* task, int count) {
-    auto& reader = *static_cast<ReplyReader*>(task->privdata);
-    if (count < 0 || static_cast<std::size_t>(count) > max_elements - reader.elements_) return nullptr;
-    reader.elements_ += static_cast<std::size_t>(count);
-    Reply& reply = begin(task, Reply::Kind::array);
-    reply.elements.resize(static_cast<std::size_t>(count));
-    return &reply;
-  }
-
-  static void* integer(const redisReadTask* task, long long value) {
-    Reply& reply = begin(task, Reply::Kind::integer);
-    reply.integer = value;
-    return &reply;
-  }
-
-  static void* nothing(const redisReadTask* task) { return &begin(task, Reply::Kind::nothing); }
-
-  static void keep(void*) {}
-
-  static redisReplyObjectFunctions* functions() {
-    static redisReplyObjectFunctions functions = {&text, &array, &integer, &nothing, &keep};
-    return &functions;
-  }
-};
-
-ReplyReader::ReplyReader() : reader_(redisReaderCreateWithFunctions(Construction::functions()), &redisReaderFree) {
-  if (!reader_) throw std::bad_alloc();
-  reader_->privdata = this;
+std::optional<long long> number_in(std::string_view text) {
+  long long number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
-ReplyReader::~ReplyReader() = default;
+/// Empty: the place may still have what the reply before had there.
+void begin(Reply& place, Reply::Kind kind) {
+  place.kind = kind;
+  place.integer = 0;
+  place.text.clear();
+  place.elements.clear();
+}
+
+}  // namespace
 
 void ReplyReader::feed(std::string_view bytes) {
-  if (!failed_ && redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) failed_ = true;
+  if (failed_) return;
+  buffer_.erase(0, std::exchange(read_, 0));
+  if (bytes.size() > max_buffered_bytes - buffer_.size()) {
+    failed_ = true;
+  } else {
+    buffer_.append(bytes);
+  }
 }
 
 Reply* ReplyReader::next() {
-  if (failed_) return nullptr;
-  void* reply = nullptr;
-  if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-    failed_ = true;
-    return nullptr;
+  while (!failed_) {
+    switch (read(open_.empty() ? root_ : open_.back().array->elements[open_.back().next])) {
+      case Step::opened: continue;
+      case Step::incomplete: return nullptr;
+      case Step::broken: failed_ = true; return nullptr;
+      case Step::complete: break;
+    }
+    while (!open_.empty() && ++open_.back().next == open_.back().array->elements.size()) open_.pop_back();
+    if (!open_.empty()) continue;
+    elements_ = 0;
+    bytes_ = 0;
+    return &root_;
   }
-  if (reply == nullptr) {
-    failed_ = announces_too_much();
-    return nullptr;
-  }
-  elements_ = 0;
-  return static_cast<Reply*>(reply);
+  return nullptr;
 }
 
-/// hiredis waits patiently for as much text as the header says. It has read the header's first letter by then. Of a
-/// line that has no end yet it reads everything anew whenever more of it comes, so a long one would take minutes.
-bool ReplyReader::announces_too_much() const {
-  const std::string_view rest(reader_->buf + reader_->pos, reader_->len - reader_->pos);
-  if (rest.size() > max_buffered_bytes) return true;
-  const bool is_text = reader_->ridx >= 0 && reader_->rstack[reader_->ridx].type == REDIS_REPLY_STRING;
-  const bool has_header = is_text && rest.substr(0, max_line_bytes).find("\r\n") != std::string_view::npos;
-  if (rest.size() > max_line_bytes && !has_header) return true;
-  if (!is_text) return false;
-  unsigned long long length = 0;
-  const std::errc error = std::from_chars(rest.data(), rest.data() + rest.size(), length).ec;
-  return error == std::errc::result_out_of_range || (error == std::errc() && length > max_text_bytes);
+ReplyReader::Step ReplyReader::read(Reply& place) {
+  if (text_size_) return read_text(place);
+  const std::string_view rest = unread();
+  if (rest.empty()) return Step::incomplete;
+  const char type = rest.front();
+  if (std::string_view("+-:$*").find(type) == std::string_view::npos) return Step::broken;
+  const std::size_t end = rest.find(end_of_line, searched_);
+  if (end == std::string_view::npos) {
+    searched_ = rest.size() - 1;  // the last byte may be half of the end
+    return searched_ > max_line_bytes ? Step::broken : Step::incomplete;
+  }
+  searched_ = 0;
+  if (end > max_line_bytes || takes_too_much(end)) return Step::broken;
+  read_ += end + end_of_line.size();
+  return read_line(place, type, rest.substr(1, end - 1));
+}
+
+ReplyReader::Step ReplyReader::read_line(Reply& place, char type, std::string_view line) {
+  if (type == '+' || type == '-') {
+    begin(place, type == '+' ? Reply::Kind::status : Reply::Kind::error);
+    place.text = line;
+    return Step::complete;
+  }
+  const std::optional<long long> number = number_in(line);
+  if (!number) return Step::broken;
+  if (type == ':') {
+    begin(place, Reply::Kind::integer);
+    place.integer = *number;
+    return Step::complete;
+  }
+  if (*number == -1) {
+    begin(place, Reply::Kind::nothing);
+    return Step::complete;
+  }
+  if (*number < 0) return Step::broken;
+  if (type == '*') return open(place, *number);
+  const auto size = static_cast<unsigned long long>(*number);
+  if (size > max_text_bytes || takes_too_much(size)) return Step::broken;
+  text_size_ = size;
+  return read_text(place);
+}
+
+ReplyReader::Step ReplyReader::read_text(Reply& place) {
+  const std::string_view rest = unread();
+  const std::size_t size = *text_size_;
+  if (rest.size() < size + end_of_line.size()) return Step::incomplete;
+  if (rest.substr(size, end_of_line.size()) != end_of_line) return Step::broken;
+  begin(place, Reply::Kind::text);
+  place.text = rest.substr(0, size);
+  read_ += size + end_of_line.size();
+  text_size_.reset();
+  return Step::complete;
+}
+
+ReplyReader::Step ReplyReader::open(Reply& place, long long count) {
+  if (static_cast<unsigned long long>(count) > max_elements - elements_) return Step::broken;
+  if (open_.size() == max_depth) return Step::broken;
+  elements_ += static_cast<std::size_t>(count);
+  begin(place, Reply::Kind::array);
+  if (count == 0) return Step::complete;
+  place.elements.resize(static_cast<std::size_t>(count));
+  open_.push_back({.array = &place});
+  return Step::opened;
+}
+
+bool ReplyReader::takes_too_much(std::size_t bytes) {
+  bytes_ += bytes;
+  return bytes_ > max_reply_bytes;
 }
 
 }  // namespace holdfast::redis

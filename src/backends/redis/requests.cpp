@@ -21,8 +21,8 @@ constexpr base::Duration long_idle = 1s;
 
 }  // namespace
 
-Requests::Requests(spi::Loop& loop, const Address& address)
-    : loop_(loop), address_(address), link_(loop, address, *this), timer_(loop, [this] { time_out(); }) {}
+Requests::Requests(spi::Loop& loop, const Address& address, TlsSetup& tls_setup)
+    : loop_(loop), address_(address), link_(loop, address, tls_setup, *this), timer_(loop, [this] { time_out(); }) {}
 
 void Requests::send(Request request) {
   if (closed_) {

@@ -41,7 +41,8 @@ class Requests final : private Link::Owner {
   /// Requests with the same are about the same name, or perhaps not. Never 0.
   static std::size_t about(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
 
-  Requests(spi::Loop& loop, const Address& address);
+  /// REQUIRES: all outlive it.
+  Requests(spi::Loop& loop, const Address& address, TlsSetup& tls_setup);
 
   /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
   /// then read what this was answered, too.

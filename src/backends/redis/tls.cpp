@@ -1,7 +1,14 @@
 #include "backends/redis/tls.hpp"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
 #include <utility>
+#include <vector>
 
 #include "backends/redis/tls_library.hpp"
 
@@ -18,33 +25,89 @@ struct FreeContext {
 struct FreeSession {
   void operator()(SSL* session) const { TlsLibrary::load()->SSL_free(session); }
 };
-using Context = std::unique_ptr<SSL_CTX, FreeContext>;
+struct FreeBuffer {
+  void operator()(BIO* buffer) const { TlsLibrary::load()->BIO_free(buffer); }
+};
+using Settings = std::unique_ptr<SSL_CTX, FreeContext>;
 using Session = std::unique_ptr<SSL, FreeSession>;
+using Buffer = std::unique_ptr<BIO, FreeBuffer>;
+
+Failure no_memory() { return {Errc::exhausted, "no memory left for TLS"}; }
 
 Failure cannot_use(const std::string& what, const std::string& file) {
   return {Errc::bad_url, "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM form"};
 }
 
-Result<Context> make_context(const TlsLibrary& library, const Address::Tls& tls) {
-  Context context(library.SSL_CTX_new(library.TLS_client_method()));
-  if (!context) return Failure{Errc::exhausted, "no memory left for TLS"};
-  library.SSL_CTX_ctrl(context.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr);
+// --- which files, and whether they have changed ---------------------------------------------------------------------
+
+/// What tells one content of a file from the next one. All zero for a file that is not there.
+struct Stamp {
+  dev_t device = 0;
+  ino_t file = 0;
+  off_t size = 0;
+  std::int64_t modified = 0;  ///< in ns
+  std::int64_t changed = 0;   ///< in ns
+
+  static Stamp of(const std::string& path) {
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0) return {};
+    const auto nanoseconds = [](const timespec& time) {
+      return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+    };
+    return {status.st_dev, status.st_ino, status.st_size, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim)};
+  }
+  bool operator==(const Stamp&) const = default;
+};
+
+/// Where OpenSSL finds the system's authorities.
+std::string system_path(const char* variable, const char* usual) {
+  const char* const value = ::secure_getenv(variable);
+  return value != nullptr ? value : usual;
+}
+
+std::vector<Stamp> stamps_of(const TlsLibrary& library, const Address::Tls& tls) {
+  std::vector<Stamp> stamps;
   if (tls.authorities_file.empty()) {
-    library.SSL_CTX_set_default_verify_paths(context.get());
-  } else if (library.SSL_CTX_load_verify_file(context.get(), tls.authorities_file.c_str()) != 1) {
+    stamps.push_back(
+        Stamp::of(system_path(library.X509_get_default_cert_file_env(), library.X509_get_default_cert_file())));
+    stamps.push_back(
+        Stamp::of(system_path(library.X509_get_default_cert_dir_env(), library.X509_get_default_cert_dir())));
+  } else {
+    stamps.push_back(Stamp::of(tls.authorities_file));
+  }
+  if (!tls.certificate_file.empty()) {
+    stamps.push_back(Stamp::of(tls.certificate_file));
+    stamps.push_back(Stamp::of(tls.key_file));
+  }
+  return stamps;
+}
+
+/// The server cannot make us negotiate again: nothing of ours needs it, and it is one thing less that can be abused.
+Result<Settings> make_settings(const TlsLibrary& library, const Address::Tls& tls) {
+  Settings settings(library.SSL_CTX_new(library.TLS_client_method()));
+  if (!settings) return no_memory();
+  if (library.SSL_CTX_ctrl(settings.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr) != 1) {
+    return Failure{Errc::unsupported, "rediss: needs an OpenSSL that speaks TLS 1.2 or newer"};
+  }
+  library.SSL_CTX_set_options(settings.get(), SSL_OP_NO_RENEGOTIATION);
+  if (tls.authorities_file.empty()) {
+    if (library.SSL_CTX_set_default_verify_paths(settings.get()) != 1) return no_memory();
+  } else if (library.SSL_CTX_load_verify_file(settings.get(), tls.authorities_file.c_str()) != 1) {
     return cannot_use("trusted authorities", tls.authorities_file);
   }
   if (!tls.certificate_file.empty()) {
-    if (library.SSL_CTX_use_certificate_chain_file(context.get(), tls.certificate_file.c_str()) != 1) {
+    if (library.SSL_CTX_use_certificate_chain_file(settings.get(), tls.certificate_file.c_str()) != 1) {
       return cannot_use("client's certificate", tls.certificate_file);
     }
-    if (library.SSL_CTX_use_PrivateKey_file(context.get(), tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    if (library.SSL_CTX_use_PrivateKey_file(settings.get(), tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
       return cannot_use("key of the client's certificate", tls.key_file);
     }
   }
-  library.SSL_CTX_set_verify(context.get(), tls.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-  return context;
+  library.SSL_CTX_set_verify(settings.get(), tls.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  return settings;
 }
+
+// --- a session ------------------------------------------------------------------------------------------------------
 
 /// What to do about a certificate that was not accepted; empty where nothing can be said.
 std::string remedy_for(long verdict) {
@@ -74,22 +137,40 @@ bool concerns_certificates(const std::string& text) {
 
 class OpensslSession final : public TlsSession {
  public:
-  OpensslSession(const TlsLibrary& library, const Address& address, Context context)
+  /// `address` belongs to `context`.
+  static Result<std::unique_ptr<TlsSession>> begin(const TlsLibrary& library, const Address& address, SSL_CTX* settings,
+                                                   TlsContext::Pointer context) {
+    library.ERR_clear_error();
+    Session session(library.SSL_new(settings));
+    Buffer from_wire(library.BIO_new(library.BIO_s_mem()));
+    Buffer to_wire(library.BIO_new(library.BIO_s_mem()));
+    if (!session || !from_wire || !to_wire) return no_memory();
+    auto begun = std::make_unique<OpensslSession>(library, address, std::move(context), std::move(session),
+                                                  std::move(from_wire), std::move(to_wire));
+    if (!begun->expect_host()) return no_memory();
+    const Result<> greeted = begun->greet();
+    if (!greeted.ok()) return greeted.failure();
+    return std::unique_ptr<TlsSession>(std::move(begun));
+  }
+
+  OpensslSession(const TlsLibrary& library, const Address& address, TlsContext::Pointer context, Session session,
+                 Buffer from_wire, Buffer to_wire)
       : library_(library),
         address_(address),
         context_(std::move(context)),
-        session_(library.SSL_new(context_.get())),
-        from_wire_(library.BIO_new(library.BIO_s_mem())),
-        to_wire_(library.BIO_new(library.BIO_s_mem())) {
-    library_.SSL_set_bio(session_.get(), from_wire_, to_wire_);  // owns both from here on
-    expect_host();
+        session_(std::move(session)),
+        from_wire_(from_wire.get()),
+        to_wire_(to_wire.get()) {
+    library_.SSL_set_bio(session_.get(), from_wire.release(), to_wire.release());  // owns both from here on
     library_.SSL_set_connect_state(session_.get());
-    library_.SSL_do_handshake(session_.get());
-    collect_outgoing();
   }
 
   Result<> received(std::string_view wire, std::string& plain) override {
-    library_.BIO_write(from_wire_, wire.data(), static_cast<int>(wire.size()));
+    library_.ERR_clear_error();  // what others left there is not ours
+    if (!wire.empty()) {
+      const int taken = library_.BIO_write(from_wire_, wire.data(), static_cast<int>(wire.size()));
+      if (taken < 0 || static_cast<std::size_t>(taken) != wire.size()) return no_memory();
+    }
     if (!established_) {
       const int outcome = library_.SSL_do_handshake(session_.get());
       collect_outgoing();
@@ -106,6 +187,7 @@ class OpensslSession final : public TlsSession {
   }
 
   Result<> send(std::string_view plain) override {
+    library_.ERR_clear_error();
     while (!plain.empty()) {
       const std::size_t piece = std::min(plain.size(), std::size_t{1} << 20U);
       const int count = library_.SSL_write(session_.get(), plain.data(), static_cast<int>(piece));
@@ -120,13 +202,20 @@ class OpensslSession final : public TlsSession {
   std::string& outgoing() override { return outgoing_; }
 
  private:
-  void expect_host() {
+  /// False: OpenSSL has no memory for it.
+  bool expect_host() {
     X509_VERIFY_PARAM* const expected = library_.SSL_get0_param(session_.get());
-    if (library_.X509_VERIFY_PARAM_set1_ip_asc(expected, address_.host.c_str()) == 1) return;
+    if (library_.X509_VERIFY_PARAM_set1_ip_asc(expected, address_.host.c_str()) == 1) return true;
     library_.ERR_clear_error();  // it is not a number
-    library_.X509_VERIFY_PARAM_set1_host(expected, address_.host.c_str(), 0);
-    library_.SSL_ctrl(session_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                      const_cast<char*>(address_.host.c_str()));
+    return library_.X509_VERIFY_PARAM_set1_host(expected, address_.host.c_str(), 0) == 1 &&
+           library_.SSL_ctrl(session_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                             const_cast<char*>(address_.host.c_str())) == 1;
+  }
+
+  Result<> greet() {
+    const int outcome = library_.SSL_do_handshake(session_.get());
+    collect_outgoing();
+    return wants_more(outcome) ? Result<>(Nothing{}) : Result<>(why());
   }
 
   bool wants_more(int outcome) const {
@@ -170,7 +259,7 @@ class OpensslSession final : public TlsSession {
 
   const TlsLibrary& library_;
   const Address& address_;
-  const Context context_;
+  const TlsContext::Pointer context_;
   const Session session_;
   BIO* const from_wire_;
   BIO* const to_wire_;
@@ -178,19 +267,42 @@ class OpensslSession final : public TlsSession {
   bool established_ = false;
 };
 
+class OpensslContext final : public TlsContext, public std::enable_shared_from_this<OpensslContext> {
+ public:
+  OpensslContext(const TlsLibrary& library, Address address, std::vector<Stamp> stamps, Settings settings)
+      : library_(library), address_(std::move(address)), stamps_(std::move(stamps)), settings_(std::move(settings)) {}
+
+  Result<std::unique_ptr<TlsSession>> begin() const override {
+    return OpensslSession::begin(library_, address_, settings_.get(), shared_from_this());
+  }
+  bool was_read_from(const std::vector<Stamp>& stamps) const { return stamps == stamps_; }
+
+ private:
+  const TlsLibrary& library_;
+  const Address address_;
+  const std::vector<Stamp> stamps_;  ///< of the files, from before they were read
+  const Settings settings_;
+};
+
 }  // namespace
 
-Result<std::unique_ptr<TlsSession>> TlsSession::begin(const Address& address) {
+Result<TlsContext::Pointer> TlsContext::read(const Address& address, const Pointer& known) {
   const TlsLibrary* const library = TlsLibrary::load();
   if (library == nullptr) {
     return Failure{Errc::unsupported, "rediss: needs OpenSSL's shared library, which cannot be loaded; install libssl" +
                                           std::to_string(OPENSSL_VERSION_MAJOR)};
   }
-  library->ERR_clear_error();
-  Result<Context> context = make_context(*library, address.tls);
-  library->ERR_clear_error();
-  if (!context.ok()) return std::move(context.failure());
-  return std::unique_ptr<TlsSession>(std::make_unique<OpensslSession>(*library, address, std::move(context.value())));
+  return read(*library, address, known);
+}
+
+Result<TlsContext::Pointer> TlsContext::read(const TlsLibrary& library, const Address& address, const Pointer& known) {
+  std::vector<Stamp> stamps = stamps_of(library, address.tls);
+  if (known && static_cast<const OpensslContext&>(*known).was_read_from(stamps)) return known;
+  library.ERR_clear_error();
+  Result<Settings> settings = make_settings(library, address.tls);
+  library.ERR_clear_error();
+  if (!settings.ok()) return std::move(settings.failure());
+  return Pointer(std::make_shared<OpensslContext>(library, address, std::move(stamps), std::move(settings.value())));
 }
 
 }  // namespace holdfast::redis

@@ -34,7 +34,7 @@ std::optional<TlsLibrary> load_library() {
   const std::string name = "libssl.so." + std::to_string(OPENSSL_VERSION_MAJOR);
   Finder finder(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
   TlsLibrary found = {};
-  finder.find("BIO_ctrl", found.BIO_ctrl);
+  finder.find("BIO_free", found.BIO_free);
   finder.find("BIO_new", found.BIO_new);
   finder.find("BIO_read", found.BIO_read);
   finder.find("BIO_s_mem", found.BIO_s_mem);
@@ -47,6 +47,7 @@ std::optional<TlsLibrary> load_library() {
   finder.find("SSL_CTX_load_verify_file", found.SSL_CTX_load_verify_file);
   finder.find("SSL_CTX_new", found.SSL_CTX_new);
   finder.find("SSL_CTX_set_default_verify_paths", found.SSL_CTX_set_default_verify_paths);
+  finder.find("SSL_CTX_set_options", found.SSL_CTX_set_options);
   finder.find("SSL_CTX_set_verify", found.SSL_CTX_set_verify);
   finder.find("SSL_CTX_use_PrivateKey_file", found.SSL_CTX_use_PrivateKey_file);
   finder.find("SSL_CTX_use_certificate_chain_file", found.SSL_CTX_use_certificate_chain_file);
@@ -64,6 +65,10 @@ std::optional<TlsLibrary> load_library() {
   finder.find("TLS_client_method", found.TLS_client_method);
   finder.find("X509_VERIFY_PARAM_set1_host", found.X509_VERIFY_PARAM_set1_host);
   finder.find("X509_VERIFY_PARAM_set1_ip_asc", found.X509_VERIFY_PARAM_set1_ip_asc);
+  finder.find("X509_get_default_cert_dir", found.X509_get_default_cert_dir);
+  finder.find("X509_get_default_cert_dir_env", found.X509_get_default_cert_dir_env);
+  finder.find("X509_get_default_cert_file", found.X509_get_default_cert_file);
+  finder.find("X509_get_default_cert_file_env", found.X509_get_default_cert_file_env);
   finder.find("X509_verify_cert_error_string", found.X509_verify_cert_error_string);
   if (!finder.complete()) return std::nullopt;
   return found;

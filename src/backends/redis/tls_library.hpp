@@ -10,7 +10,7 @@ namespace holdfast::redis {
 /// every program would pay for loading it.
 struct TlsLibrary {
   // NOLINTBEGIN(readability-identifier-naming): OpenSSL's names
-  decltype(&::BIO_ctrl) BIO_ctrl;
+  decltype(&::BIO_free) BIO_free;
   decltype(&::BIO_new) BIO_new;
   decltype(&::BIO_read) BIO_read;
   decltype(&::BIO_s_mem) BIO_s_mem;
@@ -23,6 +23,7 @@ struct TlsLibrary {
   decltype(&::SSL_CTX_load_verify_file) SSL_CTX_load_verify_file;
   decltype(&::SSL_CTX_new) SSL_CTX_new;
   decltype(&::SSL_CTX_set_default_verify_paths) SSL_CTX_set_default_verify_paths;
+  decltype(&::SSL_CTX_set_options) SSL_CTX_set_options;
   decltype(&::SSL_CTX_set_verify) SSL_CTX_set_verify;
   decltype(&::SSL_CTX_use_PrivateKey_file) SSL_CTX_use_PrivateKey_file;
   decltype(&::SSL_CTX_use_certificate_chain_file) SSL_CTX_use_certificate_chain_file;
@@ -40,6 +41,10 @@ struct TlsLibrary {
   decltype(&::TLS_client_method) TLS_client_method;
   decltype(&::X509_VERIFY_PARAM_set1_host) X509_VERIFY_PARAM_set1_host;
   decltype(&::X509_VERIFY_PARAM_set1_ip_asc) X509_VERIFY_PARAM_set1_ip_asc;
+  decltype(&::X509_get_default_cert_dir) X509_get_default_cert_dir;
+  decltype(&::X509_get_default_cert_dir_env) X509_get_default_cert_dir_env;
+  decltype(&::X509_get_default_cert_file) X509_get_default_cert_file;
+  decltype(&::X509_get_default_cert_file_env) X509_get_default_cert_file_env;
   decltype(&::X509_verify_cert_error_string) X509_verify_cert_error_string;
   // NOLINTEND(readability-identifier-naming)
 
