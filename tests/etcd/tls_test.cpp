@@ -1,16 +1,28 @@
 // Whom we trust, and who trusts us.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
+#include "base/file_descriptor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "redis/certificates.hpp"
 #include "redis/fake_server.hpp"
+#include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/etcd_server.hpp"
+#include "support/eventually.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace holdfast::etcd_suite {
 namespace {
@@ -94,6 +106,86 @@ TEST_F(EtcdTls, ShowsItsCertificateIfTheServerWantsOne) {
 
 TEST_F(EtcdTls, SaysWhichFileCannotBeUsed) {
   expect_complaint("etcds://127.0.0.1:1?ca=/no/such/file", Errc::bad_url, "/no/such/file");
+}
+
+/// A file that takes as long to read as it likes, as on a network file system whose server is away.
+class SlowFile {
+ public:
+  SlowFile() {
+    if (::mkfifo(path().c_str(), 0600) != 0) throw std::runtime_error("no pipe with a name");
+  }
+  /// Whoever reads it must not be left behind.
+  ~SlowFile() {
+    if (!written_) static_cast<void>(writer());
+  }
+  SlowFile(const SlowFile&) = delete;
+  SlowFile& operator=(const SlowFile&) = delete;
+
+  std::string path() const { return (directory_.path() / "slow.crt").string(); }
+  /// Whether somebody comes to read it.
+  bool is_being_read() {
+    return test::eventually([&] { return static_cast<bool>(writer()); });
+  }
+  /// All of it can be read now.
+  void fill_from(const std::string& file) {
+    std::ifstream stream(file);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    ASSERT_EQ(::write(writer().get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    written_ = true;
+    writer_ = {};
+  }
+
+ private:
+  /// There is one as soon as there is a reader.
+  const base::FileDescriptor& writer() {
+    if (!writer_) writer_ = base::FileDescriptor(::open(path().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    return writer_;
+  }
+
+  const test::TemporaryDirectory directory_;
+  base::FileDescriptor writer_;
+  bool written_ = false;
+};
+
+TEST_F(EtcdTls, HoldsNobodyUpWhileAFileIsRead) {
+  const EtcdServer server = start("server");
+  SlowFile authorities;
+  Client client(server.url() + "?ca=" + authorities.path());
+  test::Background locking([&](std::stop_token stop) { return Mutex(client, "name").acquire(stop).valid(); });
+  ASSERT_TRUE(authorities.is_being_read());
+  test::Background looking([&](const std::stop_token&) { return client.health().holds; });
+  const bool looked = looking.finishes(5s);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto error = looked ? test::error_of([&] { Mutex(client, "other").try_acquire_for(100ms); }) : std::nullopt;
+  const auto end = std::chrono::steady_clock::now();
+  authorities.fill_from(certificates_.authority());
+  EXPECT_TRUE(looked) << "whoever enters the client does not wait for the file";
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->errc(), Errc::unreachable) << error->what();
+  EXPECT_LT(end - begin, 3s);
+  EXPECT_TRUE(locking.take());
+}
+
+TEST_F(EtcdTls, ReadsItsFilesAgainUntilTheyCanBeUsed) {
+  const EtcdServer server = start("server");
+  const test::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "ca.crt").string();
+  const auto put = [&](const std::string& other) {
+    std::filesystem::copy_file(other, file, std::filesystem::copy_options::overwrite_existing);
+  };
+  Client client(server.url() + "?ca=" + file);
+  const auto complaint = [&] { return test::error_of([&] { Mutex(client, "name").acquire().release(); }); };
+  const auto missing = complaint();
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->errc(), Errc::bad_url) << missing->what();
+  EXPECT_NE(std::string(missing->what()).find(file), std::string::npos) << missing->what();
+  const redis_suite::Certificates strangers;
+  put(strangers.authority());
+  const auto distrusted = complaint();
+  ASSERT_TRUE(distrusted);
+  EXPECT_EQ(distrusted->errc(), Errc::access_denied) << distrusted->what();
+  put(certificates_.authority());
+  EXPECT_FALSE(complaint());
 }
 
 }  // namespace

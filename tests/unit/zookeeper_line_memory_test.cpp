@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -115,6 +117,16 @@ TEST(ZookeeperLineMemory, AMarkBesideAClaimMakesItReadAgain) {
   memory.added(path + "/" + mark_of_shared({1, 2}, 3));
   line.add();
   EXPECT_FALSE(memory.recall(path, line.stat()));
+}
+
+TEST(ZookeeperLineMemory, CountsAsTheServersDoBeyondTheLastNumber) {
+  ServersLine line(100);
+  LineMemory memory;
+  memory.read(path, {.created = 1, .changes = std::numeric_limits<std::int32_t>::max()}, line.children());
+  memory.added(line.add());
+  EXPECT_TRUE(memory.recall(path, {.created = 1, .changes = std::numeric_limits<std::int32_t>::min()}));
+  memory.removed(line.remove(0));
+  EXPECT_TRUE(memory.recall(path, {.created = 1, .changes = std::numeric_limits<std::int32_t>::min() + 1}));
 }
 
 TEST(ZookeeperLineMemory, RemembersFewLines) {

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -127,6 +130,59 @@ TEST(ZookeeperLine, AdmitsWhoWouldHaveItsTurn) {
   EXPECT_FALSE(readers.admits({}));
   EXPECT_TRUE(readers.without(guid_1).admits({}));
   EXPECT_EQ(readers.entries().size(), 1U) << "the line itself stays";
+}
+
+/// Names that a server may send and no client made: pieces of ours, in any order.
+class HostileNames {
+ public:
+  std::string next() {
+    static constexpr std::array pieces = {
+        "_c_", guid_1,       guid_2,       "-lock-",     "-read-lock-",  "-shared-",   "-2-of-5-lock-",        "-of-",
+        "-",   "0000000007", "-000000001", "2147483647", "9999999999",   "4294967296", "99999999999999999999", "/",
+        "..",  "+000000001", "\xff",       " ",          "0-of-0-lock-", "x"};
+    std::string name;
+    for (std::size_t left = random_() % 7; left > 0; --left) name += pieces.at(random_() % pieces.size());
+    return name;
+  }
+
+ private:
+  std::minstd_rand random_{11};
+};
+
+TEST(ZookeeperLine, IsALineWhateverAServerCallsItsNodes) {
+  HostileNames names;
+  std::size_t claims = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    Names children;
+    for (int i = 0; i < 6; ++i) children.push_back(names.next());
+    const Line line = Line::from(children, round % 2 == 0 ? std::optional(SemaphoreData{1, 3, -1}) : std::nullopt);
+    for (std::size_t place = 0; place < line.entries().size(); ++place) {
+      const Entry& entry = line.entries()[place];
+      ++claims;
+      ASSERT_GE(entry.sequence, 0) << entry.node;
+      ASSERT_LE(entry.sequence, 9'999'999'999) << entry.node;
+      ASSERT_TRUE(entry.guid().empty() || entry.guid().size() == 36U) << entry.node;
+      ASSERT_EQ(sequence_of(entry.node), entry.sequence);
+      const auto after = node_after(entry.sequence, "node-");
+      ASSERT_EQ(after.has_value(), entry.sequence < 2147483646) << entry.node;
+      const kit::Turn turn = line.turn_of(place);
+      if (turn.kind == Kind::behind_one) {
+        ASSERT_LT(turn.ahead, place);
+        ASSERT_LT(line.first_ahead_of(place), place);
+      }
+    }
+    static_cast<void>(line.admits({ClaimMode::permits, 1, 1}));
+  }
+  EXPECT_GT(claims, 10'000U);
+}
+
+TEST(ZookeeperNodes, ANumberIsTenDigitsAndNothingElse) {
+  for (const char* const name : {"", "7", "000000007", "x-000000007", "lock-+000000007", "lock-00000000 7",
+                                 "lock-0x00000007", "lock-000000007x"}) {
+    EXPECT_LT(sequence_of(name), 0) << name;
+    EXPECT_FALSE(Entry::from(name)) << name;
+  }
+  EXPECT_EQ(sequence_of("9999999999"), 9'999'999'999) << "no server gives it, and it is no smaller for that";
 }
 
 TEST(ZookeeperLine, PermitsCountUpToTheTotalOfTheOldest) {

@@ -136,6 +136,8 @@ bool is_lost_lease(const CallStatus& status) {
   return status.code == not_found && status.message.find("lease not found") != std::string::npos;
 }
 
+bool was_given_up(const CallStatus& status) { return !status.sent && status.code == cancelled; }
+
 bool is_trouble_of_one_server(const CallStatus& status) {
   return !status.sent || status.code == unavailable || status.code == deadline_exceeded ||
          (status.code == failed_precondition && status.message.find("leader") != std::string::npos);

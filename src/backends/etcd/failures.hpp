@@ -21,6 +21,8 @@ bool wants_a_new_token(const CallStatus& status);
 bool is_complaint(const CallStatus& status);
 /// The transaction puts a key under a lease that is gone. Nothing has happened.
 bool is_lost_lease(const CallStatus& status);
+/// We gave it up before there was a connection.
+bool was_given_up(const CallStatus& status);
 /// Another server may do better.
 bool is_trouble_of_one_server(const CallStatus& status);
 

@@ -1,10 +1,10 @@
 #include "backends/etcd/link.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "backends/etcd/module.hpp"
@@ -21,53 +21,32 @@ namespace {
 /// A login is not part of any one request: it may take as long as the most patient.
 constexpr base::Duration login_patience = spi::longest_patience;
 
-Result<std::string> contents_of(const std::string& file, const std::string& what) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream || text.find("-----BEGIN") == std::string::npos) {
-    return Failure{Errc::bad_url,
-                   "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM form"};
-  }
-  return text;
-}
-
-Result<std::optional<WireTls>> tls_of(const Address& address) {
-  if (!address.uses_tls) return std::optional<WireTls>();
-  // gRPC has authorities of its own; those of the system are what people expect.
-  constexpr const char* authorities_of_the_system = "/etc/ssl/certs/ca-certificates.crt";
-  WireTls tls;
-  const bool of_the_system = address.tls.authorities_file.empty();
-  auto authorities =
-      contents_of(of_the_system ? authorities_of_the_system : address.tls.authorities_file, "trusted authorities");
-  if (authorities.ok()) {
-    tls.authorities = std::move(authorities.value());
-  } else if (!of_the_system) {
-    return std::move(authorities.failure());
-  }
-  if (!address.tls.certificate_file.empty()) {
-    auto certificate = contents_of(address.tls.certificate_file, "client's certificate");
-    if (!certificate.ok()) return std::move(certificate.failure());
-    auto key = contents_of(address.tls.key_file, "key of the client's certificate");
-    if (!key.ok()) return std::move(key.failure());
-    tls.certificate = std::move(certificate.value());
-    tls.key = std::move(key.value());
-  }
-  return std::optional(std::move(tls));
-}
+/// A server that is not connected to by then is passed over. (Whoever loses a packet repeats it after a second.)
+constexpr base::Duration time_to_connect = std::chrono::milliseconds(400);
+constexpr std::size_t most_doublings = 3;
 
 }  // namespace
 
 Link::Link(spi::Loop& loop, const Address& address)
-    : loop_(loop), address_(address), make_wire_(load_module()), gathered_timer_(loop, [this] { send_gathered(); }) {}
+    : loop_(loop),
+      address_(address),
+      gathered_timer_(loop, [this] { send_gathered(); }),
+      preparing_timer_(loop, [this] { preparing_takes_long(); }),
+      connecting_timer_(loop, [this] { connecting_takes_long(); }) {
+  check_not_forked();
+}
 
 Link::~Link() { *alive_ = false; }
 
 void Link::close() {
   closed_ = true;
   gathered_timer_.cancel();
+  preparing_timer_.cancel();
+  connecting_timer_.cancel();
   auto sendings = std::exchange(sendings_, {});
   std::vector<Call> unsent = std::exchange(gathered_, {});
   std::ranges::move(std::exchange(waiting_for_login_, {}), std::back_inserter(unsent));
+  std::ranges::move(std::exchange(unprepared_, {}), std::back_inserter(unsent));
   for (auto& [number, sending] : sendings) {
     for (Call& call : sending.calls) call.done(is_closed());
   }
@@ -76,8 +55,7 @@ void Link::close() {
 
 void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
   constexpr base::Duration patience = std::chrono::milliseconds(250);
-  if (leases.empty() || !wire_ || unusable_)
-    return kit::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
+  if (leases.empty() || !wire_) return kit::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
   auto left = std::make_shared<std::size_t>(leases.size());
   auto told = std::make_shared<Done<>>(std::move(done));
   for (const std::int64_t lease : leases) {
@@ -144,8 +122,7 @@ void Link::fail_soon(Call call, Failure failure) {
 
 void Link::send(Call call) {
   if (closed_) return fail_soon(std::move(call), is_closed());
-  if (!wire_) connect();
-  if (unusable_) return fail_soon(std::move(call), *unusable_);
+  if (!prepared_) return wait_until_prepared(std::move(call));
   const bool is_login = std::holds_alternative<Login>(call.request);
   if (!address_.user.empty() && !has_token_ && !is_login) {
     const Instant deadline = call.deadline;
@@ -163,6 +140,7 @@ void Link::send(Call call) {
 }
 
 void Link::transmit(std::vector<Call> calls, bool gathered) {
+  limit_connecting();
   const std::uint64_t number = next_number();
   Sending& sending = sendings_[number] = {std::move(calls), connection_, gathered};
   if (gathered) ++gathered_under_way_;
@@ -198,6 +176,8 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
   }
   if (status.ok()) {
     heard_ = loop_.now();
+    passed_over_ = 0;
+    if (sending.connection == connection_) connected_ = true;
     note_term(reply);
     return succeeded(std::move(sending.calls), std::move(reply));
   }
@@ -235,6 +215,7 @@ void Link::succeeded(std::vector<Call> calls, Reply reply) {
 
 void Link::failed(Call call, const CallStatus& status, bool in_company) {
   if (closed_) return call.done(is_closed());
+  if (was_given_up(status)) --call.attempts;  // only its time is limited
   if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));
   const bool is_login = std::holds_alternative<Login>(call.request);
   if (wants_a_new_token(status) && !address_.user.empty() && !is_login && !std::exchange(call.logged_in_again, true)) {
@@ -247,7 +228,9 @@ void Link::failed(Call call, const CallStatus& status, bool in_company) {
     return send(std::move(call));
   }
   if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease is gone"});
-  call.done(explain(status, effect_of(call.request), address_));
+  Failure failure = explain(status, effect_of(call.request), address_);
+  if (address_.uses_tls && !status.sent && failure.code == Errc::access_denied) prepared_ = false;
+  call.done(std::move(failure));
 }
 
 // --- transactions that go together ----------------------------------------------------------------------------------
@@ -309,22 +292,31 @@ Link::Instant Link::deadline_after(Instant began, base::Duration patience) const
 
 Wire* Link::wire() {
   if (closed_) return nullptr;
-  if (!wire_) connect();
-  if (unusable_ || (!address_.user.empty() && !has_token_)) return nullptr;
+  if (!wire_) prepare();
+  if (!wire_ || (!address_.user.empty() && !has_token_)) return nullptr;
+  limit_connecting();
   return wire_.get();
 }
 
 void Link::connect() {
-  auto tls = tls_of(address_);
-  if (!wire_) wire_.reset(make_wire_(*this));
   ++connection_;
   connected_at_ = last_number_;
-  if (!tls.ok()) {
-    unusable_ = std::move(tls.failure());
-    return;
-  }
-  unusable_.reset();
-  wire_->connect(address_.servers[server_], tls.value());
+  connected_ = false;
+  connecting_timer_.cancel();
+  wire_->connect(address_.servers[server_], tls_);
+}
+
+/// The present server is contacted by what is sent to it.
+void Link::limit_connecting() {
+  if (connected_ || connecting_timer_.armed() || address_.servers.size() == 1) return;
+  const std::size_t rounds = std::min(passed_over_ / address_.servers.size(), most_doublings);
+  connecting_timer_.set(loop_.now() + time_to_connect * (1 << rounds));
+}
+
+void Link::connecting_takes_long() {
+  if (!wire_->give_up_connecting()) return;  // it is there, or nothing was sent after all
+  ++passed_over_;
+  move_on();
 }
 
 /// With one server only, gRPC connects again by itself.
@@ -334,6 +326,77 @@ void Link::move_on() {
   connect();
   for (StreamListener* const listener : listeners_) listener->moved();
 }
+
+// --- before there is a connection -----------------------------------------------------------------------------------
+
+void Link::wait_until_prepared(Call call) {
+  limit_preparing(call.deadline);
+  unprepared_.push_back(std::move(call));
+  prepare();
+}
+
+void Link::prepare() {
+  if (std::exchange(preparing_, true)) return;
+  const auto files = address_.uses_tls ? std::optional(address_.tls) : std::nullopt;
+  const auto made = std::make_shared<std::optional<Result<Preparations>>>();
+  loop_.run_blocking([files, made] { made->emplace(Preparations::made_from(files)); },
+                     [this, alive = alive_, made] {
+                       if (*alive) prepared(std::move(**made));
+                     });
+}
+
+void Link::prepared(Result<Preparations> preparations) {
+  preparing_ = false;
+  if (closed_) return;
+  const std::optional<Failure> failure =
+      preparations.ok() ? use(std::move(preparations.value())) : std::optional(std::move(preparations.failure()));
+  preparing_timer_.cancel();
+  auto waiting = std::exchange(unprepared_, {});
+  for (Call& call : waiting) {
+    if (failure) {
+      call.done(*failure);
+    } else {
+      send(std::move(call));
+    }
+  }
+}
+
+/// Says why not, if it cannot.
+std::optional<Failure> Link::use(Preparations preparations) {
+  const bool is_first = !wire_;
+  if (is_first) {
+    try {
+      wire_.reset(preparations.make_wire(*this));
+    } catch (const std::system_error& error) {
+      return Failure{Errc::exhausted, "a client of etcd needs a thread: " + error.code().message()};
+    }
+  }
+  prepared_ = true;
+  if (!is_first && preparations.tls == tls_) return std::nullopt;
+  tls_ = std::move(preparations.tls);
+  connect();
+  for (StreamListener* const listener : listeners_) listener->moved();
+  return std::nullopt;
+}
+
+void Link::limit_preparing(Instant deadline) {
+  preparing_timer_.set(preparing_timer_.armed() ? std::min(preparing_timer_.due(), deadline) : deadline);
+}
+
+void Link::preparing_takes_long() {
+  const Instant now = loop_.now();
+  std::vector<Call> late;
+  auto waiting = std::exchange(unprepared_, {});
+  for (Call& call : waiting) (call.deadline <= now ? late : unprepared_).push_back(std::move(call));
+  for (const Call& call : unprepared_) limit_preparing(call.deadline);
+  const std::string why = address_.uses_tls ? "the files of its URL have not been read, or gRPC not loaded, in time"
+                                            : "gRPC has not been loaded in time";
+  for (Call& call : late) {
+    call.done(Failure{Errc::unreachable, "cannot connect to " + address_.shown() + ": " + why});
+  }
+}
+
+// --- login ----------------------------------------------------------------------------------------------------------
 
 void Link::log_in(Instant deadline) {
   if (std::exchange(logging_in_, true)) return;

@@ -10,6 +10,7 @@
 
 #include "backends/etcd/address.hpp"
 #include "backends/etcd/failures.hpp"
+#include "backends/etcd/preparations.hpp"
 #include "backends/etcd/wire.hpp"
 #include "spi/loop.hpp"
 #include "spi/operation.hpp"
@@ -32,9 +33,13 @@ class StreamListener {
 ///
 /// Each call costs the servers about the same, whatever is in it. So while some transactions are under way, others that
 /// may go together are gathered, and sent as one when an answer comes, or after a moment.
+///
+/// A server that cannot be connected to within a moment is passed over if there are others; the moment doubles with
+/// each round of all of them, because they may be far away. What waits for the connection goes with it.
 class Link final : WireEvents {
  public:
-  /// Contacts nobody yet. REQUIRES: all outlive it. Throws Error if the module for etcd cannot be loaded.
+  /// Contacts nobody yet, and loads nothing. REQUIRES: all outlive it. Throws Error in a child that was forked after
+  /// etcd had been used, which no module survives.
   Link(spi::Loop& loop, const Address& address);
   ~Link() override;
   Link(const Link&) = delete;
@@ -107,7 +112,15 @@ class Link final : WireEvents {
   void send_gathered();
   std::vector<Call> take_what_goes_together();
   void transmit(std::vector<Call> calls, bool gathered);
+  void wait_until_prepared(Call call);
+  void prepare();
+  void prepared(spi::Result<Preparations> preparations);
+  std::optional<spi::Failure> use(Preparations preparations);
+  void limit_preparing(Instant deadline);
+  void preparing_takes_long();
   void connect();
+  void limit_connecting();
+  void connecting_takes_long();
   void log_in(Instant deadline);
   void logged_in(spi::Result<Reply> result);
   void answered(std::uint64_t number, const CallStatus& status, Reply reply);
@@ -129,14 +142,20 @@ class Link final : WireEvents {
 
   spi::Loop& loop_;
   const Address& address_;
-  const MakeWire make_wire_;
   std::vector<StreamListener*> listeners_;
   std::map<std::uint64_t, Sending> sendings_;
   std::vector<Call> gathered_;
   spi::Timer gathered_timer_;
   std::size_t gathered_under_way_ = 0;
   std::vector<Call> waiting_for_login_;
-  std::optional<spi::Failure> unusable_;  ///< why no server can be asked: a file of the URL
+  std::vector<Call> unprepared_;  ///< those that wait for the preparations
+  spi::Timer preparing_timer_;
+  bool preparing_ = false;
+  bool prepared_ = false;  ///< no longer if a server and our certificates do not agree: the files may have changed
+  std::optional<WireTls> tls_;
+  spi::Timer connecting_timer_;
+  bool connected_ = false;       ///< the present server has answered
+  std::size_t passed_over_ = 0;  ///< servers that could not be connected to in time, since one has answered
   std::uint64_t last_number_ = 0;
   std::uint64_t connection_ = 0;
   std::uint64_t connected_at_ = 0;  ///< streams of this connection have larger numbers

@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* file_name = "libholdfast-etcd.so";
 
+std::atomic<pid_t> used_by = 0;
+
 /// The file of the library, or of the program that it is linked into.
 std::filesystem::path own_file() {
   Dl_info info = {};
@@ -67,14 +69,18 @@ MakeWire load() {
 
 }  // namespace
 
-MakeWire load_module() {
-  static std::atomic<pid_t> used_by = 0;
-  static const MakeWire make_wire = load();
-  pid_t user = 0;
-  if (!used_by.compare_exchange_strong(user, getpid()) && user != getpid()) {
+void check_not_forked() {
+  const pid_t user = used_by;
+  if (user != 0 && user != getpid()) {
     throw Error(Errc::unsupported,
                 "a forked child cannot use etcd if its parent has: gRPC's threads are gone; start a program instead");
   }
+}
+
+MakeWire load_module() {
+  check_not_forked();
+  used_by = getpid();  // before it is loaded: a child that is forked meanwhile must not wait for that to end
+  static const MakeWire make_wire = load();
   return make_wire;
 }
 

@@ -30,7 +30,9 @@ void Turns::leave(const std::string& name, const std::shared_ptr<Place>& place) 
   if (!line.front()->waiting) return;
   // Not from here: whoever ends may be in the middle of something.
   starting_.push_back(line.front());
-  loop_.defer([this] { start_next(); });
+  loop_.defer([this, alive = alive_] {
+    if (*alive) start_next();
+  });
 }
 
 void Turns::start_next() {

@@ -29,6 +29,9 @@ class Turns {
  public:
   /// REQUIRES: `loop` outlives it.
   explicit Turns(spi::Loop& loop) : loop_(loop) {}
+  ~Turns() { *alive_ = false; }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
 
   /// A place in the line of a name, until its end. `co_await ticket` waits for the turn.
   class Ticket {
@@ -66,6 +69,7 @@ class Turns {
   std::map<std::string, std::deque<std::shared_ptr<Place>>> lines_;  ///< the first of each has its turn
   std::deque<std::shared_ptr<Place>> starting_;                      ///< those whose turn has come
   bool closed_ = false;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace holdfast::etcd

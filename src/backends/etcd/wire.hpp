@@ -132,6 +132,8 @@ struct WireTls {
   std::string authorities = {};  ///< in PEM form; empty: those that the system trusts
   std::string certificate = {};
   std::string key = {};
+
+  bool operator==(const WireTls&) const = default;
 };
 
 /// One client's connection to one server at a time. Thread-safe. The destructor gives up all that is under way, and
@@ -142,6 +144,8 @@ class Wire {
 
   /// From here on, calls and streams go to this server ("host:port"). It is contacted with the first of them.
   virtual void connect(const std::string& server, const std::optional<WireTls>& tls) = 0;
+  /// If a connection to that server is still being made, gives up all calls that wait for it, and says true.
+  virtual bool give_up_connecting() = 0;
   /// Goes with every later call; empty: none.
   virtual void use_token(const std::string& token) = 0;
 
@@ -166,6 +170,6 @@ class Wire {
 
 /// What the module exports, under a name that says what it expects of this header.
 using MakeWire = Wire* (*)(WireEvents& events);
-constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_3";
+constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_4";
 
 }  // namespace holdfast::etcd

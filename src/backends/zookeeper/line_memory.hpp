@@ -58,7 +58,7 @@ class LineMemory {
     Entries& entries = memory->changeable();
     const auto place = std::upper_bound(entries.begin(), entries.end(), *entry);
     entries.insert(place, *std::move(entry));
-    ++memory->changes;
+    memory->changed();
   }
 
   /// This session removed that node.
@@ -72,7 +72,7 @@ class LineMemory {
     const auto gone = found - entries.begin();
     Entries& changed = memory->changeable();
     changed.erase(changed.begin() + gone);
-    ++memory->changes;
+    memory->changed();
   }
 
  private:
@@ -83,6 +83,8 @@ class LineMemory {
     std::int32_t changes = 0;
     std::shared_ptr<Entries> entries = {};
 
+    /// The servers count so, too: in 32 bits, and beyond the last number.
+    void changed() { changes = static_cast<std::int32_t>(static_cast<std::uint32_t>(changes) + 1U); }
     /// Somebody may still look at what was.
     Entries& changeable() {
       if (entries.use_count() > 1) entries = std::make_shared<Entries>(*entries);

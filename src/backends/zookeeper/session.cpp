@@ -33,6 +33,12 @@ constexpr int marks_in_a_timeout = 20;
 constexpr int silences_in_a_timeout = 8;
 constexpr milliseconds least_silence = 100ms;
 
+/// So long may a server take to accept a connection, and so long to accept the session, which most of the servers have
+/// to agree to. The library would wait for two thirds of the session's timeout, whatever the caller's patience is.
+constexpr milliseconds time_to_connect = 400ms;
+constexpr milliseconds time_to_begin = 1s;
+constexpr std::size_t most_doublings = 3;
+
 /// More than any server grants that was not asked for it: whoever says so is none.
 constexpr milliseconds implausible = 1h;
 
@@ -94,7 +100,8 @@ Session::Session(spi::Loop& loop, const Address& address, milliseconds timeout, 
       process_(::getpid()),
       used_at_(loop.now()),
       timer_(loop, [this] { drive(); }),
-      mark_timer_(loop, [this] { look_around(); }) {}
+      mark_timer_(loop, [this] { look_around(); }),
+      attempt_timer_(loop, [this] { attempt_takes_long(); }) {}
 
 Session::~Session() {
   unwatch();
@@ -128,12 +135,11 @@ void Session::connect(const std::string& hosts) {
   quieten_the_library();
   handle_ = zookeeper_init2(hosts.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
                             ZOO_NO_LOG_CLIENTENV, nullptr);
-  has_other_servers_ = hosts.find(',') != std::string::npos;
+  addresses_ = static_cast<std::size_t>(std::ranges::count(hosts, ',')) + 1;
   if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
   // It would ask the resolver whenever it is driven; but these are numbers.
   zoo_set_servers_resolution_delay(handle_, -1);
   state_ = State::away;
-  began_ = loop_.now();
   if (!address_.user.empty()) {
     const std::string credentials = address_.user + ":" + address_.password;
     zoo_add_auth(handle_, "digest", credentials.data(), static_cast<int>(credentials.size()), &Callbacks::authenticated,
@@ -153,12 +159,13 @@ void Session::drive() {
   timeval wait = {};
   const bool was_connected = is_connected();
   ++inside_;
-  if (state_ == State::away && !watched_) began_ = loop_.now();
+  if (state_ == State::away && !watched_) begin_attempt();
   errno = 0;
   const int code = zookeeper_interest(handle_, &descriptor, &interest, &wait);
   const int system_error = errno;
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
+  if (code != ZOK) has_failed_ = true;
   if (code != ZOK && state_ == State::away) note_trouble(was_connected, system_error);
   if (code != ZOK || descriptor < 0) unwatch();
   if (code != ZOK && state_ == State::up) went_away();
@@ -198,6 +205,7 @@ void Session::ready(spi::Loop::Ready what) {
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
   if (code != ZOK && code != ZNOTHING) {
+    has_failed_ = true;
     if (state_ == State::away) note_trouble(was_connected, system_error);
     unwatch();
     if (state_ == State::up) went_away();
@@ -247,6 +255,8 @@ void Session::came_up() {
     proof_.opened(began_);
   }
   state_ = State::up;
+  passed_over_ = 0;
+  attempt_timer_.cancel();
   trouble_.clear();
   establishing_.reset();
   look_around();
@@ -278,7 +288,31 @@ void Session::look_around() {
 
 /// The library would wait for two thirds of the timeout, which is longer than a lease can be proved beforehand.
 void Session::leave_silent_server() {
-  if (has_other_servers_ && watched_) ::shutdown(watched_.get(), SHUT_RDWR);
+  if (addresses_ > 1 && watched_) ::shutdown(watched_.get(), SHUT_RDWR);
+}
+
+void Session::begin_attempt() {
+  began_ = loop_.now();
+  is_left_ = false;
+  if (addresses_ == 1) return;
+  attempt_timer_.set(began_ + time_to_connect * doubled_each_round());
+  // After a failure the library goes on by one address, and by another one when it connects. Of two addresses it would
+  // try the same again and again; once round without one is one step back.
+  if (!std::exchange(has_failed_, false)) return;
+  for (std::size_t i = 1; i < addresses_; ++i) zoo_cycle_next_server(handle_);
+}
+
+int Session::doubled_each_round() const { return 1 << std::min(passed_over_ / addresses_, most_doublings); }
+
+void Session::attempt_takes_long() {
+  if (state_ != State::away || !watched_) return;
+  const bool accepted = is_connected();
+  const Instant end = began_ + time_to_begin * doubled_each_round();
+  if (accepted && loop_.now() < end) return attempt_timer_.set(end);
+  trouble_ = silence(accepted).detail;
+  is_left_ = true;
+  ++passed_over_;
+  leave_silent_server();
 }
 
 void Session::end(Failure why) {
@@ -288,6 +322,7 @@ void Session::end(Failure why) {
   why_ = std::move(why);
   timer_.cancel();
   mark_timer_.cancel();
+  attempt_timer_.cancel();
   establishing_.reset();
   unwatch();
   owner_.session_ended(*this);
@@ -324,7 +359,12 @@ Failure Session::hindrance() const {
   if (state_ == State::finding) return {Errc::unreachable, "the hosts of " + store + " were not found in time"};
   if (!trouble_.empty()) return {Errc::unreachable, trouble_};
   if (was_up_) return {Errc::unreachable, "the connection to " + store + " was lost"};
-  if (is_connected()) {
+  return silence(is_connected());
+}
+
+Failure Session::silence(bool accepted) const {
+  const std::string store = address_.shown();
+  if (accepted) {
     return {Errc::unreachable, store + " accepted a connection, but does not answer; is it a ZooKeeper server?"};
   }
   return {Errc::unreachable, store + " accepted no connection in time"};
@@ -338,6 +378,7 @@ bool Session::is_connected() const {
 }
 
 void Session::note_trouble(bool was_connected, int system_error) {
+  if (is_left_) return;
   const std::string store = address_.shown();
   const bool hung_up = system_error == EHOSTDOWN;  // the library's word for the end of a connection
   if (was_connected || hung_up) {

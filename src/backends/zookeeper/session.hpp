@@ -33,6 +33,9 @@ namespace holdfast::zookeeper {
 /// | away     | connecting, for the first time or again     | a server has accepted the session  |
 /// | up       | requests can be sent                        | the connection breaks              |
 /// | ended    | expired, refused or closed                  |                                    |
+///
+/// While it is away, a server that does not accept it within a moment is left for the next address; the moment doubles
+/// with each round of all of them, because they may be far away.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   class Owner {
@@ -124,7 +127,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void unwatch();
   void look_around();
   void leave_silent_server();
+  void begin_attempt();
+  int doubled_each_round() const;
+  void attempt_takes_long();
   bool is_connected() const;
+  spi::Failure silence(bool accepted) const;
   void note_trouble(bool was_connected, int system_error);
   void came_up();
   void went_away();
@@ -149,7 +156,10 @@ class Session : public std::enable_shared_from_this<Session> {
   LineMemory lines_;
   base::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
-  bool has_other_servers_ = false;
+  std::size_t addresses_ = 0;
+  std::size_t passed_over_ = 0;  ///< attempts that took too long, since it was up
+  bool is_left_ = false;         ///< the present attempt is given up, and it is known why
+  bool has_failed_ = false;      ///< the last attempt, or the connection that there was
   std::optional<Sent> looking_;  ///< the last thing that was asked for the proof
   base::Instant looked_at_ = {};
   base::Instant used_at_ = {};
@@ -161,6 +171,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool driving_soon_ = false;
   spi::Timer timer_;                              ///< when the library wants to be called
   spi::Timer mark_timer_;                         ///< when to ask something, for the proof
+  spi::Timer attempt_timer_;                      ///< when the present attempt to connect takes too long
   std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
 };
 

@@ -15,12 +15,13 @@ namespace {
 grpc::ChannelArguments channel_arguments() {
   constexpr int first_pause = 100;  // milliseconds
   constexpr int longest_pause = 1000;
+  constexpr int time_for_an_address = 600;  // a host may have several; after failures it is as long as the pauses
   constexpr int largest_message = 256 << 20;
   constexpr int ping_every = 10'000;  // a server may refuse more than one in 5 s
   constexpr int ping_patience = 5000;
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, first_pause);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, longest_pause);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, time_for_an_address);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, longest_pause);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience);
@@ -56,7 +57,7 @@ GrpcWire::~GrpcWire() {
   {
     const std::scoped_lock lock(mutex_);
     ending_ = true;
-    for (const auto& [number, call] : calls_) call->cancel();
+    for (const auto& [number, under_way] : calls_) under_way.call->cancel();
     for (const auto& [number, stream] : keep_alive_streams_) stream->cancel();
     for (const auto& [number, stream] : watch_streams_) stream->cancel();
     // What was given up comes back, and streams have a last word then: the queue ends after that.
@@ -85,6 +86,16 @@ void GrpcWire::connect(const std::string& server, const std::optional<WireTls>& 
   connection_->channel = grpc::CreateCustomChannel("dns:///" + server, credentials_for(tls), channel_arguments());
 }
 
+bool GrpcWire::give_up_connecting() {
+  const std::scoped_lock lock(mutex_);
+  const auto state = connection_->channel->GetState(false);
+  if (connection_->answered || state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_IDLE) return false;
+  for (const auto& [number, under_way] : calls_) {
+    if (under_way.connection == connection_) under_way.call->cancel();
+  }
+  return true;
+}
+
 void GrpcWire::use_token(const std::string& token) {
   const std::scoped_lock lock(mutex_);
   token_ = token;
@@ -100,8 +111,10 @@ CallStatus GrpcWire::plain_of(const grpc::Status& status, const Connection& conn
   const bool failed_to_connect = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
                                  (plain.message.starts_with("failed to connect to all addresses") ||
                                   plain.message.starts_with("DNS resolution failed"));
-  const bool never_connected = !connection.answered && status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
-                               connection.channel->GetState(false) != GRPC_CHANNEL_READY;
+  const bool given_up =
+      status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED || status.error_code() == grpc::StatusCode::CANCELLED;
+  const bool never_connected =
+      given_up && !connection.answered && connection.channel->GetState(false) != GRPC_CHANNEL_READY;
   plain.sent = !failed_to_connect && !never_connected;
   return plain;
 }
@@ -123,7 +136,7 @@ void GrpcWire::start_call(std::uint64_t call, const char* method, const Request&
       });
   prepare(started->context());
   started->start(connection_->channel, queue_, method, request, timeout);
-  calls_.emplace(call, std::move(started));
+  calls_.emplace(call, CallUnderWay{connection_, std::move(started)});
 }
 
 void GrpcWire::call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) {
@@ -173,7 +186,10 @@ template <class Call, class OnResponse>
 std::unique_ptr<Call> GrpcWire::start_stream(std::uint64_t stream, const char* method, OnResponse on_response) {
   auto started =
       std::make_unique<Call>(on_response, [this, stream, connection = connection_](const grpc::Status& status) {
-        if (!ending_) events_.stream_ended(stream, plain_of(status, *connection));
+        CallStatus plain = plain_of(status, *connection);
+        if (status.error_code() == grpc::StatusCode::CANCELLED)
+          plain.sent = true;  // its owner closed it: nothing is wrong
+        if (!ending_) events_.stream_ended(stream, plain);
         keep_alive_streams_.erase(stream);
         watch_streams_.erase(stream);
       });
@@ -235,7 +251,7 @@ void GrpcWire::unwatch(std::uint64_t stream, std::int64_t watch) {
 
 }  // namespace holdfast::etcd::wire
 
-extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_3(
+extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_4(
     holdfast::etcd::WireEvents& events) {
   return new holdfast::etcd::wire::GrpcWire(events);
 }

@@ -25,6 +25,7 @@ class GrpcWire final : public Wire {
   ~GrpcWire() override;
 
   void connect(const std::string& server, const std::optional<WireTls>& tls) override;
+  bool give_up_connecting() override;
   void use_token(const std::string& token) override;
 
   void call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) override;
@@ -48,6 +49,10 @@ class GrpcWire final : public Wire {
     std::shared_ptr<grpc::Channel> channel;
     bool answered = false;
   };
+  struct CallUnderWay {
+    std::shared_ptr<Connection> connection;
+    std::unique_ptr<Cancellable> call;
+  };
 
   template <class Request, class Response, class ToPlain>
   void start_call(std::uint64_t call, const char* method, const Request& request, Timeout timeout, ToPlain to_plain);
@@ -64,7 +69,7 @@ class GrpcWire final : public Wire {
   std::mutex mutex_;
   std::shared_ptr<Connection> connection_;
   std::string token_;
-  std::map<std::uint64_t, std::unique_ptr<Cancellable>> calls_;
+  std::map<std::uint64_t, CallUnderWay> calls_;
   std::map<std::uint64_t, std::unique_ptr<KeepAliveStream>> keep_alive_streams_;
   std::map<std::uint64_t, std::unique_ptr<WatchStream>> watch_streams_;
   bool ending_ = false;

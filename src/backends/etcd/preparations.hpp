@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "backends/etcd/address.hpp"
+#include "backends/etcd/wire.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::etcd {
+
+/// What must be there before a server can be contacted: the module that speaks gRPC, and the contents of the files that
+/// the URL names. Both may take long to get, so nobody waits for them under the monitor.
+struct Preparations {
+  MakeWire make_wire = nullptr;
+  std::optional<WireTls> tls = {};
+
+  /// Blocks. A failure says which file cannot be used, or why the module cannot be. `files`: empty without TLS.
+  static spi::Result<Preparations> made_from(const std::optional<Address::Tls>& files);
+};
+
+}  // namespace holdfast::etcd
