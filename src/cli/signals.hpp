@@ -25,7 +25,7 @@ class Signals {
   };
   Arrived take() const;
 
-  /// In a forked child: everything as the tool found it.
+  /// Everything as the tool found it, for a process that becomes the command.
   void restore() const;
 
  private:

@@ -79,6 +79,7 @@ class GuardedRun {
     const Waited waited = wait_for(acquire_through(client), client);
     const Instant since = BootClock::now();
     if (waited.signal != 0) return interrupted(waited.signal);
+    if (waited.acquired.outer) return run_inside(waited.acquired.outer->grant, guardian, client);
     if (!waited.acquired.needless.empty()) return skipped(waited.acquired.needless);
     if (!waited.acquired.holding) return busy();
 
@@ -97,6 +98,15 @@ class GuardedRun {
     std::optional<WaitNotice> notice;
     if (is_terminal(Stream::error)) notice.emplace(client, LockName(job_.lock), terms_.kind);
     return acquire_interruptibly(acquire, terms_.patience, signals_);
+  }
+
+  /// The lock is held around this process already. Whoever holds it also ends this process, as one of its descendants,
+  /// when it is lost: so the command takes the tool's place.
+  int run_inside(const Grant& grant, Guardian& guardian, Client& client) const {
+    client.close();
+    guardian.leave();
+    signals_.restore();
+    return not_executed(job_, become(job_, grant));
   }
 
   /// Others wait for so long if this host dies.

@@ -34,9 +34,6 @@ Guardian::Guardian(const Job& job, const Signals& signals)
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("cannot make a pair of sockets");
   link_ = FileDescriptor(ends[0]);
   FileDescriptor far_end(ends[1]);
-  // Should the guardian be killed, the command becomes a child of the tool, which can then end it.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-
   const pid_t tool = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) fail("cannot start the guardian process");
@@ -65,6 +62,9 @@ BootClock::time_point Guardian::set_remaining(BootClock::time_point now, std::ch
 // Sending fails only when the guardian is dead, which ended() tells.
 
 void Guardian::start(const Turn& turn) {
+  // Should the guardian be killed, the command becomes a child of the tool, which can then end it. Not before: a tool
+  // that has nothing to guard becomes the command itself, which would inherit this.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   state_->turn_until = turn.ends.time_since_epoch().count();
   Order order = {.kind = Order::Kind::start, .token = turn.grant.token};
   turn.grant.holder.copy(order.holder.data(), order.holder.size() - 1);
