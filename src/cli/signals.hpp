@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -32,7 +32,7 @@ class Signals {
   sigset_t mask_before_{};
   struct sigaction pipe_before_{};
   struct sigaction child_before_{};
-  FileDescriptor descriptor_;
+  base::FileDescriptor descriptor_;
 };
 
 /// Blocks every signal, for a process that only reads from descriptors.

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "cli/tool.hpp"
 #include "stores/fixture.hpp"
 #include "support/redis_server.hpp"
@@ -46,7 +46,7 @@ class SilentServer {
   }
 
  private:
-  cli::FileDescriptor listener_;
+  base::FileDescriptor listener_;
   std::string address_;
 };
 

@@ -21,8 +21,8 @@
 namespace holdfast::cli {
 namespace {
 
+using base::Instant;
 using std::chrono::milliseconds;
-using Instant = BootClock::time_point;
 
 /// What others see of the command: its name without folders. Not its arguments, which may hold secrets.
 std::string name_of(const std::string& command) {
@@ -40,7 +40,7 @@ void stay_until(Instant end, const Hold& hold, const Signals& signals) {
   std::array<pollfd, 2> wanted{pollfd{.fd = signals.descriptor(), .events = POLLIN, .revents = 0},
                                pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
   while (hold.valid()) {
-    const auto left = std::chrono::ceil<milliseconds>(end - BootClock::now());
+    const auto left = std::chrono::ceil<milliseconds>(end - base::BootClock::now());
     if (left <= milliseconds::zero()) return;
     constexpr milliseconds longest = std::chrono::hours(1);
     ::poll(wanted.data(), wanted.size(), static_cast<int>(std::min(left, longest).count()));
@@ -77,7 +77,7 @@ class GuardedRun {
     Guardian guardian(job_, signals_);  // before the client: a process with threads cannot safely fork
     Client client = open_client(store, {.command = name_of(job_.command.front()), .log = tell_warnings});
     const Waited waited = wait_for(acquire_through(client), client);
-    const Instant since = BootClock::now();
+    const Instant since = base::BootClock::now();
     if (waited.signal != 0) return interrupted(waited.signal);
     if (waited.acquired.outer) return run_inside(waited.acquired.outer->grant, guardian, client);
     if (!waited.acquired.needless.empty()) return skipped(waited.acquired.needless);
