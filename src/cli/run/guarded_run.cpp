@@ -112,7 +112,7 @@ class GuardedRun {
   /// Others wait for so long if this host dies.
   void tell_if_longer(milliseconds lease) const {
     if (lease <= job_.ttl) return;
-    tell("the lease of " + in_quotes(job_.lock) + " is " + human(lease) + ", because the store gives none of " +
+    tell("the lease of " + in_quotes(job_.lock) + " is " + human(lease) + ", because the store does not grant one of " +
          human(job_.ttl));
   }
 
@@ -129,8 +129,8 @@ class GuardedRun {
   int busy() const {
     const bool waited = terms_.patience > std::chrono::nanoseconds::zero();
     const auto patience = std::chrono::duration_cast<milliseconds>(terms_.patience);
-    const std::string when = waited ? " was not free within " + human(patience) : " is held by somebody else";
-    tell(in_quotes(job_.lock) + when + "; 'holdfast show " + printable(job_.lock) + "' says by whom");
+    const std::string when = waited ? " was still held after " + human(patience) : " is held by somebody else";
+    tell(in_quotes(job_.lock) + when + "; run 'holdfast show " + printable(job_.lock) + "' to see by whom");
     return terms_.busy_exit;
   }
 
@@ -138,7 +138,7 @@ class GuardedRun {
   int finish(const std::optional<Ended>& ended, Holding& holding, Instant earliest) const {
     if (!ended) {
       release(holding);
-      tell("the guardian process was killed, so the command and all its descendants were, too");
+      tell("the guardian process was killed, so the command and all its descendants were killed, too");
       return exit_code::internal;
     }
     if (ended->cause != Ended::Cause::by_itself) {
@@ -167,7 +167,7 @@ class GuardedRun {
       holding.note_success();
       return true;
     } catch (const Error& error) {
-      tell("the command was successful, but that could not be written down, so it may be run again: " +
+      tell("the command was successful, but its success could not be recorded, so it may be run again: " +
            printable(error.what()));
       return false;
     }
