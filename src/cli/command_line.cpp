@@ -107,8 +107,8 @@ struct CommandLine::Definition {
   void take_command(std::vector<std::string>& arguments) const {
     const std::string form = "'holdfast " + std::string(entry.name) + " NAME [FLAGS] -- CMD [ARG...]'";
     const auto separator = std::find(arguments.begin(), arguments.end(), "--");
-    if (separator == arguments.end()) throw UsageError("the command is missing; write it behind '--': " + form);
-    if (separator + 1 == arguments.end()) throw UsageError("there is no command behind '--'; write " + form);
+    if (separator == arguments.end()) throw UsageError("the command is missing; write it after '--': " + form);
+    if (separator + 1 == arguments.end()) throw UsageError("no command follows '--'; write " + form);
     parameters.command_words()->assign(separator + 1, arguments.end());
     arguments.erase(separator, arguments.end());
   }
@@ -129,7 +129,7 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
 
 void check_choice(const std::string& name, const std::vector<std::string>& choices, const std::string& value) {
   if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  throw UsageError(name + ": " + in_quotes(value) + " is none of " + joined(choices, ", "));
+  throw UsageError(name + ": " + in_quotes(value) + " is not one of " + joined(choices, ", "));
 }
 
 template <class Text>
@@ -303,7 +303,7 @@ std::vector<std::string> take_leading_flags(std::vector<std::string>& arguments)
 
 Command* CommandLine::parse(std::vector<std::string> arguments) {
   const std::vector<std::string> leading = take_leading_flags(arguments);
-  if (arguments.empty()) throw UsageError("say what to do; 'holdfast help' lists the subcommands");
+  if (arguments.empty()) throw UsageError("no subcommand was given; 'holdfast help' lists them");
   if (arguments.front() == "--version" || arguments.front() == "-V") arguments.front() = "version";
   if (asks_for_help(arguments.front())) arguments.front() = "help";
   Definition& chosen = definition_of(arguments.front());

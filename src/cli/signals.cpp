@@ -35,7 +35,7 @@ Signals::Signals() {
   pthread_sigmask(SIG_BLOCK, &ours, &mask_before_);
   set_handler(SIGPIPE, SIG_IGN, &pipe_before_);
   set_handler(SIGCHLD, SIG_DFL, &child_before_);
-  descriptor_ = FileDescriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  descriptor_ = base::FileDescriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) throw std::system_error(errno, std::generic_category(), "cannot watch for signals");
 }
 

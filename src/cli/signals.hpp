@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -25,14 +25,14 @@ class Signals {
   };
   Arrived take() const;
 
-  /// In a forked child: everything as the tool found it.
+  /// Everything as the tool found it, for a process that becomes the command.
   void restore() const;
 
  private:
   sigset_t mask_before_{};
   struct sigaction pipe_before_{};
   struct sigaction child_before_{};
-  FileDescriptor descriptor_;
+  base::FileDescriptor descriptor_;
 };
 
 /// Blocks every signal, for a process that only reads from descriptors.

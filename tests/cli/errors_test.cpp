@@ -40,9 +40,9 @@ TEST_F(Mistakes, OfTheCommandLineAre64) {
   expect_error({"ls", "a", "b"}, 64, "unexpected 'b'");
   expect_error({"show"}, 64, "NAME");
   expect_error({"run"}, 64, "holdfast run NAME [FLAGS] -- CMD");
-  expect_error({"run", "x"}, 64, "behind '--'");
-  expect_error({"run", "x", "true"}, 64, "behind '--'");
-  expect_error({"run", "x", "--"}, 64, "behind '--'");
+  expect_error({"run", "x"}, 64, "after '--'");
+  expect_error({"run", "x", "true"}, 64, "after '--'");
+  expect_error({"run", "x", "--"}, 64, "no command follows '--'");
   expect_error({"run", "--", "true"}, 64, "NAME");
   expect_error({"run", "x", "y", "--", "true"}, 64, "unexpected 'y'");
   expect_error({"run", "x", "--shard", "--", "true"}, 64, "unexpected '--shard'");

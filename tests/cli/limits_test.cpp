@@ -2,6 +2,7 @@
 // more: its own limit, and a moment for cleaning up.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -11,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "cli/tool.hpp"
 #include "stores/fixture.hpp"
 #include "support/redis_server.hpp"
@@ -38,24 +39,30 @@ class SilentServer {
   }
 
   const std::string& address() const { return address_; }
+  /// Whether somebody connects to it, sooner or later.
+  bool gets_a_client() const {
+    pollfd wanted{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&wanted, 1, static_cast<int>(std::chrono::milliseconds(patience).count())) == 1;
+  }
 
  private:
-  cli::FileDescriptor listener_;
+  base::FileDescriptor listener_;
   std::string address_;
 };
 
 /// A run of the tool, and how long it took. Measured by a thread of its own, so that several can be under way.
 class Timed {
  public:
-  Timed(const std::string& url, std::vector<std::string> flags)
-      : process_(tool(words(url, std::move(flags))), {.environment = {known_leaks()}}), thread_([this] {
+  Timed(const std::string& url, std::vector<std::string> flags, const std::string& variable = "HOLDFAST_OUTER=")
+      : process_(tool(words(url, std::move(flags))), {.environment = {known_leaks(), variable}}), thread_([this] {
           finished_ = process_.finish();
           end_ = Clock::now();
         }) {}
 
+  bool has_guardian() const { return !children_of(process_.pid()).empty(); }
   /// As soon as it listens to signals, which it does before it has children.
   void interrupt() {
-    EXPECT_TRUE(eventually([&] { return !children_of(process_.pid()).empty(); }));
+    EXPECT_TRUE(eventually([&] { return has_guardian(); }));
     process_.signal(SIGINT);
     begin_ = Clock::now();
   }
@@ -100,6 +107,16 @@ TEST_P(Limits, AreKeptWhenTheServerSaysNothing) {
   brief.expect(69, 2s, "--ttl 1s --wait 2s");
   patient.expect(69, 5s, "first contact");
   trying.expect(69, 5s, "--try");
+}
+
+/// It asks the server whether one of its ancestors holds the lock.
+TEST_P(Limits, AreKeptByANestedRunWhichForksBeforeItOpensAClient) {
+  const SilentServer server;
+  Timed nested(GetParam()->url_at(server.address()), {}, "HOLDFAST_OUTER=aa:7");
+  ASSERT_TRUE(server.gets_a_client());
+  EXPECT_TRUE(nested.has_guardian()) << "it has threads now, and a process with threads must not fork";
+  nested.interrupt();
+  nested.expect(128 + SIGINT, 100ms, "a signal while it looks for its ancestors");
 }
 
 INSTANTIATE_TEST_SUITE_P(Store, Limits, testing::ValuesIn(kinds_where([](const Capabilities& can) {

@@ -6,7 +6,7 @@ namespace holdfast::cli {
 namespace {
 
 using namespace std::chrono_literals;
-using Instant = BootClock::time_point;
+using base::Instant;
 using Proof = LossTimes::Proof;
 
 constexpr Instant start{1000s};

@@ -74,6 +74,14 @@ TEST_F(Nested, SeesTheSameLock) {
   EXPECT_EQ(finished.output.substr(0, middle), finished.output.substr(middle));
 }
 
+TEST_F(Nested, HasTheSignalsOfItsParent) {
+  const std::string print = "grep Sig[BI] /proc/self/status";
+  const Finished finished = run_script("x", {}, print + "; " + inner + "x -- " + print);
+  const std::size_t middle = finished.output.size() / 2;
+  EXPECT_THAT(finished.output, HasSubstr("SigBlk"));
+  EXPECT_EQ(finished.output.substr(0, middle), finished.output.substr(middle));
+}
+
 TEST_F(Nested, WorksThroughAnotherLock) {
   const Finished finished =
       run_script("x", {}, inner + "y -- " + inner + "x -- " + inner + "y -- sh -c 'echo $HOLDFAST_LOCK'");

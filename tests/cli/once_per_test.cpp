@@ -121,7 +121,7 @@ TEST_F(OncePer, SuccessThatCannotBeWrittenDownIs69) {
                                        " sqlite3 $dir/locks.db >/dev/null 2>&1 & echo $! >$dir/pid\n"
                                        "while [ ! -e $dir/begun ]; do sleep 0.02; done");
   EXPECT_EQ(finished.code, 69);
-  EXPECT_THAT(finished.errors, HasSubstr("successful, but that could not be written down"));
+  EXPECT_THAT(finished.errors, HasSubstr("successful, but its success could not be recorded"));
   pid_in("pid");
 }
 

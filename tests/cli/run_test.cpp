@@ -116,7 +116,7 @@ TEST_F(Run, WaitsForAsLongAsItIsTold) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, 300ms);
   EXPECT_EQ(finished.code, 75);
   EXPECT_EQ(finished.output, "");
-  EXPECT_THAT(finished.errors, HasSubstr("'x' was not free within 300ms"));
+  EXPECT_THAT(finished.errors, HasSubstr("'x' was still held after 300ms; run 'holdfast show x' to see by whom"));
 }
 
 TEST_F(Run, WaitsForItsTurn) {

@@ -86,7 +86,7 @@ TEST_P(ToolOnAServer, SaysWhenTheLeaseIsLonger) {
   const Finished odd = holdfast({"run", "job", "--ttl", "2500ms", "--", "true"});
   EXPECT_EQ(odd.code, 0);
   EXPECT_EQ(odd.errors, GetParam()->capabilities.lease_unit == std::chrono::seconds(1)
-                            ? "holdfast: the lease of 'job' is 3s, because the store gives none of 2.5s\n"
+                            ? "holdfast: the lease of 'job' is 3s, because the store does not grant one of 2.5s\n"
                             : "");
   EXPECT_EQ(holdfast({"run", "job", "--ttl", "10s", "--", "true"}).errors, "");
 }

@@ -50,11 +50,11 @@ void guardian_order(std::string_view input) {
   {
     std::array<int, 2> ends{};
     require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0, "a pair of sockets");
-    const cli::FileDescriptor tool(ends[0]);
-    const cli::FileDescriptor guardian(ends[1]);
+    const base::FileDescriptor tool(ends[0]);
+    const base::FileDescriptor guardian(ends[1]);
     send_raw(tool.get(), input, copies);
     cli::Order order;
-    std::vector<cli::FileDescriptor> descriptors;
+    std::vector<base::FileDescriptor> descriptors;
     const bool taken = cli::receive_order(guardian.get(), order, descriptors);
     const bool whole = input.size() == sizeof(order) && copies <= cli::most_descriptors;
     require(taken == whole, "an order is taken if and only if it is whole");

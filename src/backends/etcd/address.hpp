@@ -14,8 +14,8 @@ namespace holdfast::etcd {
 ///
 /// | option        | meaning                                                                        |
 /// |---------------|--------------------------------------------------------------------------------|
-/// | prefix        | what all keys begin with; `holdfast` unless given                               |
-/// | ca, cert, key | TLS: files with trusted authorities, and with the client's certificate and key  |
+/// | prefix        | what all keys begin with; `holdfast` unless given                              |
+/// | ca, cert, key | TLS: files with trusted authorities, and with the client's certificate and key |
 struct Address {
   struct Tls {
     std::string authorities_file = {};  ///< empty: those that the system trusts

@@ -11,13 +11,13 @@ namespace holdfast::etcd {
 
 /// How names become keys.
 ///
-/// | key                             | is                                                                |
-/// |---------------------------------|-------------------------------------------------------------------|
-/// | `<prefix>/<name>/<claim>`       | a claim on a lock: the line that `etcdctl lock <prefix>/<name>` joins, too |
-/// | `<prefix>/<name>/~<claim>`      | one that is shared: apart, so that the exclusive ones can be read without them |
-/// | `<prefix>/~permits/<name>/<claim>` | a claim on a semaphore                                         |
-/// | `<prefix>/~permits/<name>`      | a semaphore's door: see rooms.hpp |
-/// | `<prefix>/~register/<name>`     | a register                                                        |
+/// | key                                | is                                                                         |
+/// |------------------------------------|----------------------------------------------------------------------------|
+/// | `<prefix>/<name>/<claim>`          | a claim on a lock: the line that `etcdctl lock <prefix>/<name>` joins, too |
+/// | `<prefix>/<name>/~<claim>`         | one that is shared: apart, so that exclusive ones can be read without them |
+/// | `<prefix>/~permits/<name>/<claim>` | a claim on a semaphore                                                     |
+/// | `<prefix>/~permits/<name>`         | a semaphore's door: see rooms.hpp                                          |
+/// | `<prefix>/~register/<name>`        | a register                                                                 |
 ///
 /// The key of a claim ends with its slot (slots.hpp). In names all but letters, digits and `._-` is %XX, so they
 /// contain no slash and begin with no tilde. A claim that was made shared later keeps its key.

@@ -23,12 +23,13 @@ struct Standing {
 
 /// What must be read to know how a claim stands, which is less than the line:
 ///
-/// | claim             | besides its own key                                                                   |
-/// |-------------------|---------------------------------------------------------------------------------------|
-/// | granted           | nothing: nobody ever joins ahead of it, so it stays granted until it goes             |
-/// | waiting exclusive | the claim just ahead                                                                  |
-/// | waiting shared    | the exclusive claim just ahead. If that is shared by now, it had been granted, so no other
-/// stands before it | | waiting permits   | the whole line |
+/// | claim             | besides its own key                                                            |
+/// |-------------------|--------------------------------------------------------------------------------|
+/// | granted           | nothing: nobody ever joins ahead of it, so it stays granted until it goes      |
+/// | waiting exclusive | the claim just ahead                                                           |
+/// | waiting shared    | the exclusive claim just ahead; if that is shared by now, it had been granted, |
+/// |                   | so no other stands before it                                                   |
+/// | waiting permits   | the whole line                                                                 |
 struct Sight {
   std::string line;  ///< what its keys begin with
   std::string key;

@@ -12,14 +12,14 @@ namespace holdfast::redis {
 ///     rediss://...                        the same inside TLS
 ///     redis+unix:/path/to.sock[?options]
 ///
-/// | option           | meaning                                                                        |
-/// |------------------|--------------------------------------------------------------------------------|
-/// | prefix           | what the names of all keys and channels begin with; `holdfast` unless given     |
-/// | layout           | how locks are kept in keys: `queue`, or `plain` as other libraries do           |
-/// | db, user,        | unix socket: the number of the database and the credentials, for which the URL  |
-/// | password         | has no other place there                                                        |
-/// | ca, cert, key    | TLS: files with trusted authorities, and with the client's certificate and key  |
-/// | verify           | TLS: `no` accepts every certificate of the server                               |
+/// | option        | meaning                                                                        |
+/// |---------------|--------------------------------------------------------------------------------|
+/// | prefix        | what the names of all keys and channels begin with; `holdfast` unless given    |
+/// | layout        | how locks are kept in keys: `queue`, or `plain` as other libraries do          |
+/// | db, user,     | unix socket: the number of the database and the credentials, for which the URL |
+/// | password      | has no other place there                                                       |
+/// | ca, cert, key | TLS: files with trusted authorities, and with the client's certificate and key |
+/// | verify        | TLS: `no` accepts every certificate of the server                              |
 struct Address {
   enum class Transport { tcp, tls, unix_socket };
   enum class Layout { queue, plain };

@@ -4,12 +4,12 @@
 
 /// How the layout `plain` keeps a lock.
 ///
-/// | key     | type       | what is in it                                                                          |
-/// |---------|------------|----------------------------------------------------------------------------------------|
-/// | lock    | string     | the holder's random value; expires with its lease. The key is the lock's name itself     |
-/// | holder  | string     | the value again, number, since, description: what a holder of ours says of itself         |
-/// | waiters | hash       | value -> since, expires, description, of each of our clients that waits                   |
-/// | counter | sorted set | the largest number ever granted, as in the layout `queue`                                 |
+/// | key     | type       | what is in it                                                                        |
+/// |---------|------------|--------------------------------------------------------------------------------------|
+/// | lock    | string     | the holder's random value; expires with its lease. The key is the lock's name itself |
+/// | holder  | string     | the value again, number, since, description: what a holder of ours says of itself    |
+/// | waiters | hash       | value -> since, expires, description, of each of our clients that waits              |
+/// | counter | sorted set | the largest number ever granted, as in the layout `queue`                            |
 ///
 /// Only the first of them decides who holds the lock, and it is all that other libraries know: SET NX PX to take it,
 /// compare-and-delete, compare-and-expire. The others are ours, and right or not, they never let anybody in. What

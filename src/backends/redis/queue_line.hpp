@@ -4,12 +4,12 @@
 
 /// How the layout `queue` keeps a line of claims, and the functions by which its scripts change one.
 ///
-/// | key     | type        | while one claim holds and nobody waits | else |
-/// |---------|-------------|----------------------------------------|----------------------------------------------------|
-/// | line    | string      | 'S', the claim's id, its record        | 'F', units used, units there are, when keys
-/// expire | | claims  | hash        | -                                      | id -> record; 'a' id -> a wish that it
-/// let go       | | order   | sorted set  | -                                      | holders by when they open, then
-/// waiters by arrival | | counter | sorted set  | the largest number ever granted        | the same |
+/// | key     | type       | one claim holds, nobody waits   | else                                               |
+/// |---------|------------|---------------------------------|----------------------------------------------------|
+/// | line    | string     | 'S', the claim's id, its record | 'F', units used, units there are, when keys expire |
+/// | claims  | hash       | -                               | id -> record; 'a' id -> a wish that it let go      |
+/// | order   | sorted set | -                               | holders by when they open, then waiters by arrival |
+/// | counter | sorted set | the largest number ever granted | the same                                           |
 ///
 /// So a free name costs one SET NX, and a place in the line is a rank. Scores below `queue` are times, and those from
 /// there on places. The modes differ only in how many units they take: permits k of n; shared claims 1 and exclusive

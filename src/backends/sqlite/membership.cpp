@@ -19,7 +19,7 @@ ClientNumber take_number(Store& store, Lifelines& lifelines) {
     const ClientNumber number = store.new_number();
     if (lifelines.take(number)) return number;
   }
-  throw Refusal(Errc::exhausted, "the kernel gives no more file locks to the clients of this sqlite: store");
+  throw Refusal(Errc::exhausted, "the kernel has no file locks left for the clients of this sqlite: store");
 }
 
 }  // namespace

@@ -112,7 +112,11 @@ Store::Left Store::remove_claims_of(ClientNumber client) {
 
 void Store::resign(ClientNumber self) {
   const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
-  has_no_claims ? clients_.erase(self) : void(remove_claims_of(self));
+  if (has_no_claims) {
+    clients_.erase(self);
+  } else {
+    remove_claims_of(self);
+  }
 }
 
 std::vector<ClientNumber> Store::bury_some() {

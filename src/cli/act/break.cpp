@@ -111,7 +111,7 @@ class Break : public Command {
     try {
       leave_mark(client, {.name = lock.name, .kind = lock.kind, .up_to = lock.number});
     } catch (const Error& error) {
-      tell("those who watch will see a release: " + printable(error.what()));
+      tell("the break could not be recorded, so 'holdfast watch' will show a release: " + printable(error.what()));
     }
   }
 

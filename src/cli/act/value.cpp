@@ -66,7 +66,7 @@ class Value : public Command {
       return add(value);
     } catch (const Error& error) {
       if (error.errc() != Errc::in_doubt) throw;
-      tell(printable(error.what()) + "; 'holdfast value get " + printable(name_) + "' says what it is now");
+      tell(printable(error.what()) + "; run 'holdfast value get " + printable(name_) + "' to see what it is now");
       return exit_code::unavailable;
     }
   }
@@ -188,7 +188,7 @@ const CommandEntry value_entry = {
         "  cas NAME VERSION VALUE  write it if the version still is VERSION (0: if never written); else exit 75\n"
         "  add NAME AMOUNT         add to a whole number (never written: 0); AMOUNT may be negative\n"
         "All print the value and version that are there now. Every write makes the version larger.\n"
-        "A VALUE of '-' is read from standard input; one that begins with '-' goes behind '--'.\n"
+        "A VALUE of '-' is read from standard input; one that begins with '-' goes after '--'.\n"
         "Exit code 69: if the message says that the write is in doubt, read the value to find out.\n"
         "Examples:\n"
         "  holdfast value set config/mode 'read only'\n"

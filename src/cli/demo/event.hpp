@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/boot_clock.hpp"
+#include "base/instant.hpp"
 #include "holdfast/token.hpp"
 
 namespace holdfast::cli::demo {
@@ -40,18 +40,18 @@ struct Event {
 
   HostId host = HostId::a;
   Kind kind = Kind::begins;
-  BootClock::rep at = 0;  ///< the same clock in all processes
+  base::BootClock::rep at = 0;  ///< the same clock in all processes
   std::uint64_t token = 0;
   std::int64_t lease_ms = 0;  ///< of `acquired`: what the store was asked for
   int code = 0;
   std::array<char, 512> text = {};
 
-  BootClock::time_point time() const { return BootClock::time_point(BootClock::duration(at)); }
+  base::Instant time() const { return base::Instant(base::Duration(at)); }
 };
 
 /// An event of this moment.
 inline Event event_now(HostId host, Event::Kind kind, Token token = {}) {
-  return {.host = host, .kind = kind, .at = BootClock::now().time_since_epoch().count(), .token = token.value()};
+  return {.host = host, .kind = kind, .at = base::BootClock::now().time_since_epoch().count(), .token = token.value()};
 }
 
 }  // namespace holdfast::cli::demo

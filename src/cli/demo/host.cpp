@@ -69,8 +69,8 @@ void HostLink::await_cue() const {
 HostProcess::HostProcess(HostId host, const Part& part) : host_(host) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("cannot make a pair of sockets");
-  link_ = FileDescriptor(ends[0]);
-  FileDescriptor far_end(ends[1]);
+  link_ = base::FileDescriptor(ends[0]);
+  base::FileDescriptor far_end(ends[1]);
 
   const pid_t narrator = ::getpid();
   pid_ = ::fork();
@@ -80,7 +80,7 @@ HostProcess::HostProcess(HostId host, const Part& part) : host_(host) {
   if (::getppid() != narrator) ::_exit(0);
   // The terminal's Ctrl-C and Ctrl-Z are for the narrator.
   ::setpgid(0, 0);
-  link_.reset();
+  link_ = {};
   play(part, HostLink(host, std::move(far_end)));
   ::_exit(0);  // everything else in this memory is the narrator's to clean up
 }

@@ -5,15 +5,15 @@
 #include <functional>
 #include <optional>
 
+#include "base/file_descriptor.hpp"
 #include "cli/demo/event.hpp"
-#include "cli/file_descriptor.hpp"
 
 namespace holdfast::cli::demo {
 
 /// A host's own end of its link to the narrator.
 class HostLink {
  public:
-  HostLink(HostId host, FileDescriptor link) : host_(host), link_(std::move(link)) {}
+  HostLink(HostId host, base::FileDescriptor link) : host_(host), link_(std::move(link)) {}
 
   HostId host() const { return host_; }
   void tell(Event::Kind kind, Token token = {}) const { send(event_now(host_, kind, token)); }
@@ -26,7 +26,7 @@ class HostLink {
   void send(const Event& event) const;
 
   HostId host_;
-  FileDescriptor link_;
+  base::FileDescriptor link_;
 };
 
 /// A process that plays a host. It dies with the narrator's. Not thread-safe.
@@ -58,7 +58,7 @@ class HostProcess {
   Event signal(int signal, Event::Kind kind);
 
   HostId host_;
-  FileDescriptor link_;
+  base::FileDescriptor link_;
   pid_t pid_ = -1;  ///< -1 once it was waited for
 };
 

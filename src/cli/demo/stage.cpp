@@ -26,19 +26,19 @@ void Stage::enter(HostId host, const HostProcess::Part& part) {
 }
 
 void Stage::await(HostId host, Event::Kind kind) {
-  const Instant deadline = BootClock::now() + patience;
+  const Instant deadline = base::BootClock::now() + patience;
   while (!happened(host, kind)) {
     const std::string name(name_of(host));
     if (happened(host, Event::Kind::left)) throw Failure(name + " ended without doing its part");
-    const Instant now = BootClock::now();
+    const Instant now = base::BootClock::now();
     if (now >= deadline) throw Failure(name + " did not do its part in time; is the store or this machine very slow?");
-    if (!watch(std::min(deadline, now + tick_interval))) print(timeline_.tick(BootClock::now()));
+    if (!watch(std::min(deadline, now + tick_interval))) print(timeline_.tick(base::BootClock::now()));
   }
 }
 
 void Stage::pause(std::chrono::milliseconds duration) {
-  const Instant end = BootClock::now() + duration;
-  while (BootClock::now() < end) watch(end);
+  const Instant end = base::BootClock::now() + duration;
+  while (base::BootClock::now() < end) watch(end);
 }
 
 const std::vector<Event>& Stage::finish() {
@@ -53,7 +53,7 @@ bool Stage::watch(Instant deadline) {
     const bool there = processes_[static_cast<std::size_t>(host)] != nullptr && !happened(host, Event::Kind::left);
     watched.push_back({.fd = there ? process(host).descriptor() : -1, .events = POLLIN, .revents = 0});
   }
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - BootClock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - base::BootClock::now());
   const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(std::max(left, 0ms).count()));
   if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "cannot watch the hosts");
   if (ready <= 0) return false;

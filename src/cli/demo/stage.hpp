@@ -35,7 +35,7 @@ class Stage {
   const std::vector<Event>& finish();
 
  private:
-  using Instant = BootClock::time_point;
+  using Instant = base::Instant;
 
   HostProcess& process(HostId host) { return *processes_[static_cast<std::size_t>(host)]; }
   bool happened(HostId host, Event::Kind kind) const { return find(record_, host, kind) != nullptr; }

@@ -56,7 +56,7 @@ Story::Story(std::string url, std::filesystem::path folder, Pace pace, Look look
       lock_(new_lock_name()),
       folder_(std::move(folder)),
       pace_(pace),
-      timeline_(look, BootClock::now()),
+      timeline_(look, base::BootClock::now()),
       signals_(signals) {}
 
 void Story::tell() {

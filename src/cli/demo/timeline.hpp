@@ -32,7 +32,7 @@ enum class Mood { plain, good, bad, warning };
 /// Pure: only makes text, in whole lines of less than 80 columns. Texts that it is given must be printable and ASCII.
 class Timeline {
  public:
-  using Instant = BootClock::time_point;
+  using Instant = base::Instant;
 
   Timeline(Look look, Instant beginning) : look_(look), beginning_(beginning) {}
 

@@ -27,7 +27,7 @@ struct Step {
 
 /// All steps, one after the other.
 std::string objection_to_order(const ActRecord& record, const std::vector<Step>& steps) {
-  BootClock::rep before = 0;
+  base::BootClock::rep before = 0;
   for (const Step& step : steps) {
     const Event* const event = find(record, step.host, step.kind);
     if (event == nullptr) return std::string(name_of(step.host)) + " " + step.what;

@@ -35,7 +35,7 @@ const CommandEntry completion_entry = {
     .name = "completion",
     .summary = "Print a script that completes command lines in a shell",
     .details =
-        "Completes subcommands, flags, their values, names of locks, and the command behind '--'. The Debian\n"
+        "Completes subcommands, flags, their values, names of locks, and the command after '--'. The Debian\n"
         "package has installed these scripts already.\n"
         "Examples:\n"
         "  source <(holdfast completion bash)\n"

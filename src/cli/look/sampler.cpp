@@ -21,7 +21,7 @@ Sample look_at(Client& client, const std::string& prefix) {
   } catch (const std::exception& error) {
     sample.failure = printable(error.what());
   }
-  sample.taken = BootClock::now();
+  sample.taken = base::BootClock::now();
   sample.wall = std::chrono::system_clock::now();
   return sample;
 }

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "cli/boot_clock.hpp"
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/instant.hpp"
 #include "cli/look/break_marks.hpp"
 #include "holdfast/client.hpp"
 
@@ -19,7 +19,7 @@ struct Sample {
   std::vector<LockStatus> locks = {};
   std::vector<BreakMark> marks = {};
   std::string failure = {};  ///< why it did not answer; else empty. Printable
-  BootClock::time_point taken = BootClock::now();
+  base::Instant taken = base::BootClock::now();
   std::chrono::system_clock::time_point wall = std::chrono::system_clock::now();
 };
 
@@ -46,7 +46,7 @@ class Sampler {
   Client client_;
   const std::string prefix_;
   const std::chrono::milliseconds pause_;
-  FileDescriptor news_;
+  base::FileDescriptor news_;
   std::mutex mutex_;
   std::optional<Sample> newest_;  ///< guarded by mutex_
   std::jthread thread_;           ///< the last: it uses all of the above

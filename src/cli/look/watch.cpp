@@ -88,7 +88,7 @@ class Watch : public Command {
     const Store store = choose_store(store_);
     Client client = open_client(store, {.close_timeout = milliseconds(200)});
     last_.locks = client.list(prefix_);
-    last_.taken = BootClock::now();
+    last_.taken = base::BootClock::now();
     tell_if_default(store);
     tell("watching; the store is looked at 4 times a second, so what is shorter may be missed");
 

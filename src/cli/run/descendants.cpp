@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "cli/boot_clock.hpp"
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/instant.hpp"
 #include "cli/run/process_table.hpp"
 #include "cli/text/output.hpp"
 
@@ -37,13 +37,13 @@ std::vector<Process> living_descendants() {
 
 // glibc 2.36 declares these two without extern "C".
 int open_handle(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
-int signal_through(const FileDescriptor& handle, int signal) {
+int signal_through(const base::FileDescriptor& handle, int signal) {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0));
 }
 
 /// False if it may not be signalled. That it is gone is no failure.
 bool send_signal(const Process& process, int signal) {
-  const FileDescriptor handle(open_handle(process.pid));
+  const base::FileDescriptor handle(open_handle(process.pid));
   if (!handle) return errno == ESRCH;
   // The handle is of whoever has the pid now: only if that is still the same one, it is the right one.
   const auto now = look_at(process.pid);
@@ -69,7 +69,7 @@ void kill_descendants() {
   using std::chrono::milliseconds;
   constexpr milliseconds longest(100);
   constexpr milliseconds enough(1000);
-  BootClock::time_point seen = BootClock::now();
+  base::Instant seen = base::BootClock::now();
   // Most are dead at once. One that hangs in the kernel must not keep a processor busy.
   for (milliseconds pause(2);; pause = std::min(pause + milliseconds(1), longest)) {
     const Signalled signalled = signal_descendants(SIGKILL);
@@ -81,8 +81,8 @@ void kill_descendants() {
     while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
     }
     if (ended < 0 && errno == ECHILD) return;
-    if (signalled.reached > 0) seen = BootClock::now();
-    if (BootClock::now() - seen > enough) break;
+    if (signalled.reached > 0) seen = base::BootClock::now();
+    if (base::BootClock::now() - seen > enough) break;
     std::this_thread::sleep_for(pause);
   }
   // Such as /proc with hidepid=2 and a process that has become another user.

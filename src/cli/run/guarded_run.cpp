@@ -21,8 +21,8 @@
 namespace holdfast::cli {
 namespace {
 
+using base::Instant;
 using std::chrono::milliseconds;
-using Instant = BootClock::time_point;
 
 /// What others see of the command: its name without folders. Not its arguments, which may hold secrets.
 std::string name_of(const std::string& command) {
@@ -40,7 +40,7 @@ void stay_until(Instant end, const Hold& hold, const Signals& signals) {
   std::array<pollfd, 2> wanted{pollfd{.fd = signals.descriptor(), .events = POLLIN, .revents = 0},
                                pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
   while (hold.valid()) {
-    const auto left = std::chrono::ceil<milliseconds>(end - BootClock::now());
+    const auto left = std::chrono::ceil<milliseconds>(end - base::BootClock::now());
     if (left <= milliseconds::zero()) return;
     constexpr milliseconds longest = std::chrono::hours(1);
     ::poll(wanted.data(), wanted.size(), static_cast<int>(std::min(left, longest).count()));
@@ -77,8 +77,9 @@ class GuardedRun {
     Guardian guardian(job_, signals_);  // before the client: a process with threads cannot safely fork
     Client client = open_client(store, {.command = name_of(job_.command.front()), .log = tell_warnings});
     const Waited waited = wait_for(acquire_through(client), client);
-    const Instant since = BootClock::now();
+    const Instant since = base::BootClock::now();
     if (waited.signal != 0) return interrupted(waited.signal);
+    if (waited.acquired.outer) return run_inside(waited.acquired.outer->grant, guardian, client);
     if (!waited.acquired.needless.empty()) return skipped(waited.acquired.needless);
     if (!waited.acquired.holding) return busy();
 
@@ -100,10 +101,19 @@ class GuardedRun {
     return acquire_interruptibly(acquire, terms_.patience, signals_);
   }
 
+  /// The lock is held around this process already. Whoever holds it also ends this process, as one of its descendants,
+  /// when it is lost: so the command takes the tool's place.
+  int run_inside(const Grant& grant, Guardian& guardian, Client& client) const {
+    client.close();
+    guardian.leave();
+    signals_.restore();
+    return not_executed(job_, become(job_, grant));
+  }
+
   /// Others wait for so long if this host dies.
   void tell_if_longer(milliseconds lease) const {
     if (lease <= job_.ttl) return;
-    tell("the lease of " + in_quotes(job_.lock) + " is " + human(lease) + ", because the store gives none of " +
+    tell("the lease of " + in_quotes(job_.lock) + " is " + human(lease) + ", because the store does not grant one of " +
          human(job_.ttl));
   }
 
@@ -120,8 +130,8 @@ class GuardedRun {
   int busy() const {
     const bool waited = terms_.patience > std::chrono::nanoseconds::zero();
     const auto patience = std::chrono::duration_cast<milliseconds>(terms_.patience);
-    const std::string when = waited ? " was not free within " + human(patience) : " is held by somebody else";
-    tell(in_quotes(job_.lock) + when + "; 'holdfast show " + printable(job_.lock) + "' says by whom");
+    const std::string when = waited ? " was still held after " + human(patience) : " is held by somebody else";
+    tell(in_quotes(job_.lock) + when + "; run 'holdfast show " + printable(job_.lock) + "' to see by whom");
     return terms_.busy_exit;
   }
 
@@ -129,7 +139,7 @@ class GuardedRun {
   int finish(const std::optional<Ended>& ended, Holding& holding, Instant earliest) const {
     if (!ended) {
       release(holding);
-      tell("the guardian process was killed, so the command and all its descendants were, too");
+      tell("the guardian process was killed, so the command and all its descendants were killed, too");
       return exit_code::internal;
     }
     if (ended->cause != Ended::Cause::by_itself) {
@@ -158,7 +168,7 @@ class GuardedRun {
       holding.note_success();
       return true;
     } catch (const Error& error) {
-      tell("the command was successful, but that could not be written down, so it may be run again: " +
+      tell("the command was successful, but its success could not be recorded, so it may be run again: " +
            printable(error.what()));
       return false;
     }

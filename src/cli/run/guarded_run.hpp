@@ -24,6 +24,7 @@ struct RunTerms {
 ///
 /// Three processes: the tool takes the lock, keeps its lease and gives it back. Its child, the guardian, is forked
 /// before the tool has threads; it starts the command and ends it when the lock is lost, whatever state the tool is in.
+/// Where an ancestor holds the lock already, the guardian is not needed, and the tool itself becomes the command.
 ///
 /// REQUIRES: no other thread exists.
 int run_guarded(const Store& store, const Job& job, const RunTerms& terms,

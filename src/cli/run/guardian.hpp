@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "cli/run/guardian_link.hpp"
 #include "cli/run/job.hpp"
 #include "cli/run/loss_times.hpp"
@@ -18,8 +18,8 @@ namespace holdfast::cli {
 /// What the command gets: one turn with the lock.
 struct Turn {
   Grant grant = {};
-  BootClock::time_point ends = BootClock::time_point::max();  ///< the end of `--max-hold`
-  LossTimes::Proof proof = LossTimes::Proof::at_once;         ///< what the store proves of its lease
+  base::Instant ends = base::Instant::max();           ///< the end of `--max-hold`
+  LossTimes::Proof proof = LossTimes::Proof::at_once;  ///< what the store proves of its lease
   std::vector<int> lifeline = {};  ///< what the guardian keeps open, so that the lock is not given away before it ends
 };
 
@@ -35,8 +35,7 @@ class Guardian {
 
   /// The lease lasts for `remaining` from `now`, a moment before that was asked for. Never makes it shorter. Returns
   /// when the guardian will end the command unless it hears of a renewal before.
-  BootClock::time_point set_remaining(BootClock::time_point now, std::chrono::nanoseconds remaining,
-                                      LossTimes::Proof proof);
+  base::Instant set_remaining(base::Instant now, std::chrono::nanoseconds remaining, LossTimes::Proof proof);
   /// Starts the command. REQUIRES: set_remaining().
   void start(const Turn& turn);
   void forward(int signal);
@@ -61,9 +60,9 @@ class Guardian {
   const LossTimes times_;
   const std::chrono::nanoseconds renewal_;  ///< V moves by more than this when the lease is renewed
   std::unique_ptr<SharedState, Unmap> state_;
-  FileDescriptor link_;
+  base::FileDescriptor link_;
   pid_t pid_ = -1;
-  std::optional<BootClock::time_point> kill_at_after_loss_;
+  std::optional<base::Instant> kill_at_after_loss_;
 };
 
 }  // namespace holdfast::cli

@@ -45,7 +45,7 @@ bool send_order(int link, const Order& order, std::span<const int> descriptors) 
   return ::sendmsg(link, &envelope.header, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(order));
 }
 
-bool receive_order(int link, Order& order, std::vector<FileDescriptor>& descriptors) {
+bool receive_order(int link, Order& order, std::vector<base::FileDescriptor>& descriptors) {
   Envelope envelope(order);
   ssize_t size = 0;
   while ((size = ::recvmsg(link, &envelope.header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {

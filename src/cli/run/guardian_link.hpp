@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "cli/boot_clock.hpp"
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/instant.hpp"
 #include "cli/run/loss_times.hpp"
 
 namespace holdfast::cli {
@@ -33,7 +33,7 @@ struct Order {
 bool send_order(int link, const Order& order, std::span<const int> descriptors = {});
 /// Waits for an order, whose `holder` ends with a NUL whatever was sent. False if the tool is dead, or what came is no
 /// order.
-bool receive_order(int link, Order& order, std::vector<FileDescriptor>& descriptors);
+bool receive_order(int link, Order& order, std::vector<base::FileDescriptor>& descriptors);
 inline constexpr std::size_t most_descriptors = 4;
 
 /// From the guardian, once, as the last thing it does.
@@ -53,19 +53,19 @@ struct Ended {
 
 /// Memory that tool, guardian and, until it is the command, the command's process share.
 struct SharedState {
-  /// V, on the BootClock, and when the command is to be asked to end because of it (LossTimes). Only the tool writes
+  /// V, on the boot clock, and when the command is to be asked to end because of it (LossTimes). Only the tool writes
   /// them, V first; the guardian reads them whenever they matter, without asking.
-  std::atomic<BootClock::rep> valid_until{0};
-  std::atomic<BootClock::rep> notice_at{0};
+  std::atomic<base::BootClock::rep> valid_until{0};
+  std::atomic<base::BootClock::rep> notice_at{0};
   /// M, the end of `--max-hold`, likewise; written once, before the command starts.
-  std::atomic<BootClock::rep> turn_until{BootClock::time_point::max().time_since_epoch().count()};
+  std::atomic<base::BootClock::rep> turn_until{base::Instant::max().time_since_epoch().count()};
   std::atomic<int> exec_error{0};
 
   LossTimes::Ends ends() const {
-    const auto instant = [](BootClock::rep count) { return BootClock::time_point(BootClock::duration(count)); };
+    const auto instant = [](base::BootClock::rep count) { return base::Instant(base::Duration(count)); };
     return {.lease = instant(valid_until), .lease_notice = instant(notice_at), .turn = instant(turn_until)};
   }
 };
-static_assert(std::atomic<BootClock::rep>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+static_assert(std::atomic<base::BootClock::rep>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 }  // namespace holdfast::cli

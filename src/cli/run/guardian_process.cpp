@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/set_timer.hpp"
 #include "cli/run/descendants.hpp"
 #include "cli/run/process_table.hpp"
 #include "cli/text/output.hpp"
@@ -19,11 +20,11 @@
 namespace holdfast::cli {
 namespace {
 
-FileDescriptor child_events() {
+base::FileDescriptor child_events() {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  return FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  return base::FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 /// This process must be quicker than those that it ends, above all when all of them wake up together: after a suspend,
@@ -33,7 +34,7 @@ void hurry() {
   ::sched_setscheduler(0, SCHED_RR, &first);
 }
 
-void drain(const FileDescriptor& descriptor) {
+void drain(const base::FileDescriptor& descriptor) {
   std::array<char, sizeof(signalfd_siginfo) * 4> buffer{};
   while (::read(descriptor.get(), buffer.data(), buffer.size()) > 0) {
   }
@@ -41,7 +42,7 @@ void drain(const FileDescriptor& descriptor) {
 
 }  // namespace
 
-GuardianProcess::GuardianProcess(pid_t tool, FileDescriptor link, SharedState& state, const Job& job,
+GuardianProcess::GuardianProcess(pid_t tool, base::FileDescriptor link, SharedState& state, const Job& job,
                                  const Signals& signals)
     : tool_(tool),
       link_(std::move(link)),
@@ -54,7 +55,7 @@ GuardianProcess::GuardianProcess(pid_t tool, FileDescriptor link, SharedState& s
   ::prctl(PR_SET_NAME, "lock-guardian");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   children_ = child_events();
-  timer_ = FileDescriptor(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  timer_ = base::FileDescriptor(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
 void GuardianProcess::run() {
@@ -125,7 +126,7 @@ void GuardianProcess::kill() const {
 }
 
 void GuardianProcess::wait_until(Instant deadline) {
-  set_timer(timer_.get(), deadline);
+  base::set_timer(timer_.get(), deadline);
   std::array<pollfd, 3> wanted_events{pollfd{.fd = link_.get(), .events = POLLIN, .revents = 0},
                                       pollfd{.fd = children_.get(), .events = POLLIN, .revents = 0},
                                       pollfd{.fd = timer_.get(), .events = POLLIN, .revents = 0}};
@@ -144,7 +145,7 @@ void GuardianProcess::obey() {
   if (phase_ != Phase::running) return;
   if (order.kind == Order::Kind::forward) forward(order.signal);
   if (order.kind == Order::Kind::lost) {
-    terminate(Ended::Cause::lock_lost, times_.kill_at_after_loss(BootClock::now(), state_.ends()));
+    terminate(Ended::Cause::lock_lost, times_.kill_at_after_loss(base::BootClock::now(), state_.ends()));
   }
 }
 
@@ -185,10 +186,10 @@ void GuardianProcess::forward(int signal) const {
 void GuardianProcess::watch_the_clock() {
   if (job_.survives_loss) return;
   if (phase_ == Phase::running && must_go()) terminate(cause(), LossTimes::kill_at(state_.ends()));
-  if (phase_ == Phase::terminating && BootClock::now() >= kill_at_) phase_ = Phase::killing;
+  if (phase_ == Phase::terminating && base::BootClock::now() >= kill_at_) phase_ = Phase::killing;
 }
 
-bool GuardianProcess::must_go() const { return BootClock::now() >= times_.terminate_at(state_.ends()); }
+bool GuardianProcess::must_go() const { return base::BootClock::now() >= times_.terminate_at(state_.ends()); }
 
 Ended::Cause GuardianProcess::cause() const {
   return times_.turn_is_over(state_.ends()) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;

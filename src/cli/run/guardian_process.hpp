@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "cli/run/guardian_link.hpp"
 #include "cli/run/job.hpp"
 #include "cli/run/loss_times.hpp"
@@ -36,13 +36,13 @@ namespace holdfast::cli {
 class GuardianProcess {
  public:
   /// In the forked process. `link` is its end; all else belongs to the tool's copy of this memory.
-  GuardianProcess(pid_t tool, FileDescriptor link, SharedState& state, const Job& job, const Signals& signals);
+  GuardianProcess(pid_t tool, base::FileDescriptor link, SharedState& state, const Job& job, const Signals& signals);
 
   /// Returns when there is nothing left to guard.
   void run();
 
  private:
-  using Instant = BootClock::time_point;
+  using Instant = base::Instant;
   enum class Phase { running, terminating, killing };
 
   bool wait_for_start(Grant& grant);
@@ -62,14 +62,14 @@ class GuardianProcess {
   Instant next_deadline() const;
 
   const pid_t tool_;
-  FileDescriptor link_;
+  base::FileDescriptor link_;
   SharedState& state_;
   const Job& job_;
   const Signals& signals_;
   const LossTimes times_;
-  FileDescriptor children_;  ///< readable when a child changed
-  FileDescriptor timer_;
-  std::vector<FileDescriptor> lifeline_;  ///< until this process ends, the store counts the tool as alive
+  base::FileDescriptor children_;  ///< readable when a child changed
+  base::FileDescriptor timer_;
+  std::vector<base::FileDescriptor> lifeline_;  ///< until this process ends, the store counts the tool as alive
 
   Phase phase_ = Phase::running;
   pid_t command_ = -1;  ///< -1 once it has ended

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "cli/run/nesting.hpp"
 #include "holdfast/client.hpp"
 #include "holdfast/hold.hpp"
 
@@ -27,10 +29,12 @@ class Holding {
   virtual Released release() = 0;
 };
 
-/// What became of acquiring one: it is held; or there is no need, and why; or neither, and it could not be had in time.
+/// What became of acquiring one: it is held; or there is no need, and why; or an ancestor of this process holds it
+/// already; or none of these, and it could not be acquired in time.
 struct Acquired {
   std::unique_ptr<Holding> holding = {};
   std::string needless = {};
+  std::optional<AncestorsHold> outer = {};
 };
 
 /// Acquires one within `wait`. Throws holdfast::Error; Errc::cancelled after a stop.

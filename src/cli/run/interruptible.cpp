@@ -9,7 +9,7 @@
 #include <system_error>
 #include <thread>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -46,7 +46,7 @@ class SignalWatch {
     if (signal_ != 0) stop_.request_stop();
   }
 
-  FileDescriptor finished_;
+  base::FileDescriptor finished_;
   std::stop_source stop_;
   int signal_ = 0;  ///< written by the thread, read after it was joined
   std::jthread thread_;

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "cli/run/nesting.hpp"
 
 namespace holdfast::cli {
@@ -24,10 +24,12 @@ void set_environment(const Job& job, const Grant& grant) {
 
 }  // namespace
 
-bool has_terminal() { return static_cast<bool>(FileDescriptor(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY))); }
+bool has_terminal() {
+  return static_cast<bool>(base::FileDescriptor(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)));
+}
 
 void leave_standard_streams() {
-  const FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const base::FileDescriptor nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing) return;
   ::dup2(nothing.get(), STDIN_FILENO);
   ::dup2(nothing.get(), STDOUT_FILENO);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cli/boot_clock.hpp"
+#include "base/instant.hpp"
 
 namespace holdfast::cli {
 
@@ -20,7 +20,7 @@ namespace holdfast::cli {
 /// done so half of the 100 ms later, because somebody stopped it, the tool kills the command itself.
 class LossTimes {
  public:
-  using Instant = BootClock::time_point;
+  using Instant = base::Instant;
   using milliseconds = std::chrono::milliseconds;  // NOLINT(readability-identifier-naming): the standard's name
   using nanoseconds = std::chrono::nanoseconds;    // NOLINT(readability-identifier-naming): the standard's name
 

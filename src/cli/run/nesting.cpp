@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/run/process_table.hpp"
+#include "holdfast/error.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -45,6 +46,19 @@ std::optional<AncestorsHold> ancestors_hold(const LockStatus& lock, const std::s
     }
   }
   return std::nullopt;
+}
+
+std::optional<AncestorsHold> look_for_ancestors_hold(Client& client, const LockName& name, const std::string& outer,
+                                                     const std::stop_token& stop) {
+  std::optional<LockStatus> lock;
+  try {
+    const std::stop_callback close_at_once(stop, [&] { client.close(); });
+    lock = client.show(name);
+  } catch (const Error&) {
+    if (!stop.stop_requested()) throw;
+  }
+  if (stop.stop_requested()) throw Error(Errc::cancelled, "looking at lock '" + name.text() + "'");
+  return lock ? ancestors_hold(*lock, outer) : std::nullopt;
 }
 
 }  // namespace holdfast::cli

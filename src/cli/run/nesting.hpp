@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "cli/run/job.hpp"
+#include "holdfast/client.hpp"
 #include "holdfast/status.hpp"
 
 namespace holdfast::cli {
@@ -24,5 +26,10 @@ struct AncestorsHold {
   ClaimMode mode = ClaimMode::exclusive;
 };
 std::optional<AncestorsHold> ancestors_hold(const LockStatus& lock, const std::string& outer);
+
+/// Asks the store whether there is one. Throws holdfast::Error; Errc::cancelled after a stop, which closes `client`:
+/// looking at a store cannot be interrupted in another way.
+std::optional<AncestorsHold> look_for_ancestors_hold(Client& client, const LockName& name, const std::string& outer,
+                                                     const std::stop_token& stop);
 
 }  // namespace holdfast::cli

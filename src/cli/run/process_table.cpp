@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -33,17 +33,17 @@ Number number(std::string_view text) {
 
 /// Opened once and kept, also by the guardian: whatever becomes of the mount, its processes can be found.
 int proc() {
-  static const FileDescriptor root(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  static const base::FileDescriptor root(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
   return root.get();
 }
 
-FileDescriptor open_in_proc(const std::string& path, int flags) {
-  return FileDescriptor(::openat(proc(), path.c_str(), flags | O_CLOEXEC));
+base::FileDescriptor open_in_proc(const std::string& path, int flags) {
+  return base::FileDescriptor(::openat(proc(), path.c_str(), flags | O_CLOEXEC));
 }
 
 /// Its beginning; empty if it cannot be read.
 std::string read_in_proc(const std::string& path) {
-  const FileDescriptor file = open_in_proc(path, O_RDONLY);
+  const base::FileDescriptor file = open_in_proc(path, O_RDONLY);
   std::array<char, 4096> buffer{};
   const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : -1;
   return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
@@ -64,8 +64,8 @@ std::vector<pid_t> own_pids() {
 
 std::string why_not_found() {
   const std::string remedy = ", so the command could not be stopped with all its descendants when the lock is lost";
-  const FileDescriptor folder = open_in_proc(".", O_RDONLY | O_DIRECTORY);
-  const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const base::FileDescriptor folder = open_in_proc(".", O_RDONLY | O_DIRECTORY);
+  const base::FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   const int error = errno;
   if ((!folder || !handle) && (error == EMFILE || error == ENFILE)) {
     return "there are too few file descriptors" + remedy + "; raise the limit on open files (ulimit -n)";

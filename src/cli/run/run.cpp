@@ -1,4 +1,7 @@
 #include <charconv>
+#include <chrono>
+#include <stop_token>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -54,32 +57,34 @@ class RunCommand : public Command {
     const Store store = flags_.store();
     if (is_terminal(Stream::error)) tell_if_default(store);
     const Job job = flags_.job(store);
-    if (!permits) {
-      if (const auto outer = hold_of_ancestor(store, job)) return run_inside(*outer, job);
-    }
     return run_guarded(store, job, terms, [&](Client& client) {
       if (permits) return some_permits(client, name, *permits, options);
-      if (period_) return run_of_job(client, name, *period_, options);
-      return shared_ ? shared_lock(client, name, options) : exclusive_lock(client, name, options);
+      if (period_) return unless_inside(client, job, run_of_job(client, name, *period_, options));
+      return unless_inside(client, job,
+                           shared_ ? shared_lock(client, name, options) : exclusive_lock(client, name, options));
     });
   }
 
  private:
-  static std::optional<AncestorsHold> hold_of_ancestor(const Store& store, const Job& job) {
-    if (job.outer_holds.empty()) return std::nullopt;
-    const auto lock = open_client(store).show(job.lock);
-    return lock ? ancestors_hold(*lock, job.outer_holds) : std::nullopt;
+  /// `acquire`, unless an ancestor of this process holds the lock already.
+  Acquire unless_inside(Client& client, const Job& job, Acquire acquire) const {
+    if (job.outer_holds.empty()) return acquire;
+    return [this, &client, &job, acquire = std::move(acquire)](std::chrono::nanoseconds wait,
+                                                               const std::stop_token& stop) -> Acquired {
+      if (const auto outer = look_for_ancestors_hold(client, job.lock, job.outer_holds, stop)) {
+        check_inside(*outer, job.lock);
+        return {.outer = outer};
+      }
+      return acquire(wait, stop);
+    };
   }
 
-  /// The lock is held around this process already. Whoever holds it also ends this process, as one of its descendants,
-  /// when it is lost.
-  int run_inside(const AncestorsHold& outer, const Job& job) const {
-    const std::string inside = "this runs inside a 'holdfast run' that holds " + in_quotes(job.lock);
+  void check_inside(const AncestorsHold& outer, const std::string& lock) const {
+    const std::string inside = "this runs inside a 'holdfast run' that holds " + in_quotes(lock);
     if (outer.mode == ClaimMode::shared && !shared_) {
       throw UsageError(inside + " shared; to hold it alone it would have to wait for itself (--shared works)");
     }
     if (period_) throw UsageError(inside + ", where --once-per cannot work; give it to the outer one");
-    return not_executed(job, become(job, outer.grant));
   }
 
   JobFlags flags_;

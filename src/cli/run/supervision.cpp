@@ -19,7 +19,7 @@ milliseconds refresh(Guardian& guardian, const Hold& hold, milliseconds ttl, Los
   constexpr milliseconds shortest(10);
   constexpr milliseconds longest(1000);
   const milliseconds otherwise = std::clamp<milliseconds>(ttl / 16, shortest, longest);
-  const BootClock::time_point now = BootClock::now();  // before the question, so that the answer is never too long
+  const base::Instant now = base::BootClock::now();  // before the question, so that the answer is never too long
   const std::chrono::nanoseconds remaining = hold.remaining();
   if (remaining <= std::chrono::nanoseconds::zero()) return otherwise;
   const auto left = std::chrono::floor<milliseconds>(guardian.set_remaining(now, remaining, proof) - now);

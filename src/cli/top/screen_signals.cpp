@@ -21,7 +21,7 @@ sigset_t set_of(std::initializer_list<int> signals) {
 ScreenSignals::ScreenSignals() {
   const sigset_t ours = set_of({SIGWINCH, SIGTSTP, SIGCONT});
   pthread_sigmask(SIG_BLOCK, &ours, &mask_before_);
-  descriptor_ = FileDescriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  descriptor_ = base::FileDescriptor(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) throw std::system_error(errno, std::generic_category(), "cannot watch for signals");
 }
 

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "cli/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -27,7 +27,7 @@ class ScreenSignals {
 
  private:
   sigset_t mask_before_{};
-  FileDescriptor descriptor_;
+  base::FileDescriptor descriptor_;
 };
 
 }  // namespace holdfast::cli

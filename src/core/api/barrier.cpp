@@ -19,8 +19,8 @@ Barrier::Barrier(Client& client, const LockName& name, std::uint32_t parties, Lo
       options_(std::move(options)) {
   core::check(options_);
   if (parties < 1 || parties > max_parties) {
-    throw Error(Errc::invalid_argument, "barrier '" + name.text() + "' cannot have " + std::to_string(parties) +
-                                            " parties; choose from 1 to " + std::to_string(max_parties));
+    throw Error(Errc::invalid_argument, "barrier '" + name.text() + "' must have between 1 and " +
+                                            std::to_string(max_parties) + " parties, got " + std::to_string(parties));
   }
 }
 

@@ -6,11 +6,11 @@ namespace {
 const char* text_of(Errc code) {
   switch (code) {
     case Errc::busy: return "the lock is held by somebody else";
-    case Errc::timed_out: return "the lock was not free in time";
+    case Errc::timed_out: return "the lock could not be acquired in time";
     case Errc::cancelled: return "the call was cancelled";
     case Errc::lost: return "the lock was lost";
     case Errc::not_held: return "the lock is not held";
-    case Errc::in_doubt: return "the store did not answer, the outcome is unknown";
+    case Errc::in_doubt: return "the store did not answer, so the outcome is unknown";
     case Errc::unreachable: return "the store cannot be reached";
     case Errc::access_denied: return "the store refused access";
     case Errc::exhausted: return "out of memory, disk, descriptors or connections";
@@ -29,7 +29,7 @@ const char* text_of(Condition condition) {
   switch (condition) {
     case Condition::retry: return "try again later";
     case Condition::lost: return "stop working on what the lock protects";
-    case Condition::in_doubt: return "find out before acting, it may have happened";
+    case Condition::in_doubt: return "find out before acting, because it may have happened";
     case Condition::fix_configuration: return "change the configuration";
     case Condition::fix_call: return "change the program";
   }

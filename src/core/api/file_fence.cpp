@@ -64,13 +64,13 @@ std::string record_of(Token token) {
     case EPERM:
     case EROFS:
       throw Error(Errc::access_denied,
-                  what + "; its user must be able to write the file, and its directory to make it");
+                  what + "; this user needs permission to write the file and, to create it, its directory");
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
-    case ENOMEM: throw Error(Errc::exhausted, what + "; free some and try again");
+    case ENOMEM: throw Error(Errc::exhausted, what + "; free some space, descriptors or memory and try again");
     default: throw Error(Errc::store_failed, what);
   }
 }

@@ -15,7 +15,8 @@ void check(const LockOptions& options) {
     throw Error(Errc::invalid_argument, "max_hold must not be negative; zero means no limit");
   }
   if (options.lock_delay < std::chrono::milliseconds::zero() || options.lock_delay > LockOptions::max_ttl) {
-    throw Error(Errc::invalid_argument, "a lock_delay must be from zero to 30 days");
+    throw Error(Errc::invalid_argument,
+                "lock_delay must be between 0 and 30 days, got " + std::to_string(options.lock_delay.count()) + " ms");
   }
   if (options.reason.size() > max_reason_bytes) {
     throw Error(Errc::invalid_argument, "a reason has more than 1,024 bytes; shorten it");

@@ -10,9 +10,9 @@ namespace {
 
 std::uint32_t checked_total(const LockName& name, std::uint32_t total) {
   if (total >= 1 && total <= Semaphore::max_total) return total;
-  throw Error(Errc::invalid_argument, "a semaphore cannot have " + std::to_string(total) + " permits, as '" +
-                                          name.text() + "' should; choose from 1 to " +
-                                          std::to_string(Semaphore::max_total));
+  throw Error(Errc::invalid_argument, "semaphore '" + name.text() + "' must have between 1 and " +
+                                          std::to_string(Semaphore::max_total) + " permits, got " +
+                                          std::to_string(total));
 }
 
 spi::Mode mode_of(const LockName& name, std::uint32_t permits, std::uint32_t total) {

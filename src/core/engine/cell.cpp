@@ -198,7 +198,11 @@ void Cell::close() {
       tenure->claim.hurry();
       continue;
     }
-    tenure->stays_closed ? tenure->claim.let_expire() : tenure->claim.leave();
+    if (tenure->stays_closed) {
+      tenure->claim.let_expire();
+    } else {
+      tenure->claim.leave();
+    }
   }
   closing_ = true;
   forget_if_idle();

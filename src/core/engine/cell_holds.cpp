@@ -126,7 +126,11 @@ void Cell::absorb_older_readers(Tenure& newer) {
       newer.holds.add(older->holds.remove(*hold));
       hold->move_to(newer);
     }
-    older->stays_closed ? older->claim.let_expire() : older->claim.leave();
+    if (older->stays_closed) {
+      older->claim.let_expire();
+    } else {
+      older->claim.leave();
+    }
   }
   claim_changed(newer);
 }
@@ -151,7 +155,11 @@ void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
   }
   if (refusal || hold.mode() == ClaimMode::shared) {
     engine_.loop().defer([done = std::move(done), refusal = std::move(refusal)]() mutable {
-      refusal ? done(*std::move(refusal)) : done(spi::Nothing{});
+      if (refusal) {
+        done(*std::move(refusal));
+      } else {
+        done(spi::Nothing{});
+      }
     });
     return;
   }

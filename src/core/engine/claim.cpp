@@ -67,7 +67,8 @@ void Claim::send_acquire() {
   sent_at_ = engine_.loop().now();
   ++in_flight_;
   engine_.claims().acquire(request, [this, id = id_, replaces](const spi::Result<ClaimAnswer>& answer) {
-    if (replaces) answer.ok() ? leftovers_->replaced(*replaces) : leftovers_->replacing_failed(*replaces);
+    if (replaces && answer.ok()) leftovers_->replaced(*replaces);
+    if (replaces && !answer.ok()) leftovers_->replacing_failed(*replaces);
     acquire_answered(id, answer);
     landed();
   });
@@ -82,8 +83,10 @@ void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result)
     in_doubt_ = in_doubt_ || result.failure().code == Errc::in_doubt;
     if (spi::is_retryable(result.failure().code)) {
       timer_.set(now + next_backoff());
+    } else if (in_doubt_) {
+      drop();
     } else {
-      in_doubt_ ? drop() : forget();
+      forget();
     }
     return owner_.claim_failed(result.failure());
   }
@@ -129,7 +132,11 @@ void Claim::become_granted(const ClaimAnswer& answer) {
     // While it waited, part of the lease has run: renewed once, so that the user has all of it.
     lease_owed_ = pushed;
     renewal_due_ = Instant::max();
-    pushed ? renew_now() : set_timer();
+    if (pushed) {
+      renew_now();
+    } else {
+      set_timer();
+    }
   } else if (std::exchange(check_again_, false)) {
     renew_now();
   } else {
@@ -168,7 +175,9 @@ void Claim::timer_due() {
     case Phase::granted:
       if (now >= lease_.valid_until()) return lose("its lease ended before it could be renewed", InStore::maybe);
       [[fallthrough]];
-    case Phase::waiting: return !renewing_ && now >= renewal_due_ ? renew_now() : set_timer();
+    case Phase::waiting:
+      if (!renewing_ && now >= renewal_due_) return renew_now();
+      return set_timer();
   }
 }
 
@@ -190,7 +199,8 @@ void Claim::handle_renewal(const spi::Result<ClaimAnswer>& result) {
     }
     at_risk_ = phase_ == Phase::granted;
     renew_at(engine_.loop().now() + next_backoff());
-    return at_risk_ ? owner_.claim_changed() : owner_.claim_failed(result.failure());
+    if (at_risk_) return owner_.claim_changed();
+    return owner_.claim_failed(result.failure());
   }
 
   const ClaimAnswer& answer = result.value();
@@ -297,7 +307,8 @@ void Claim::extend(spi::milliseconds length, spi::Done<> done) {
 void Claim::pushed(ClaimId id, const ClaimAnswer& answer) {
   if (id != id_ || phase_ == Phase::granted) return;
   const bool of_this_life = phase_ == Phase::waiting && answer.number >= number_;
-  of_this_life&& engine_.loop().now() < lease_.valid_until() ? become_granted(answer) : check(id);
+  if (of_this_life && engine_.loop().now() < lease_.valid_until()) return become_granted(answer);
+  check(id);
 }
 
 void Claim::check(ClaimId id) {
@@ -310,7 +321,11 @@ void Claim::check(ClaimId id) {
 /// Ends a grant that is ours no more.
 void Claim::lose(const std::string& why, InStore in_store) {
   const bool may_release = in_store == InStore::maybe && terms_.lock_delay == spi::milliseconds::zero();
-  may_release ? drop() : forget();
+  if (may_release) {
+    drop();
+  } else {
+    forget();
+  }
   owner_.claim_lost(why);
 }
 

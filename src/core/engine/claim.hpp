@@ -18,12 +18,12 @@ class Engine;
 
 /// The store's side of one cell: a claim that is asked for, kept and given back, whatever happens to the messages.
 ///
-/// | phase   | meaning                                       | what the timer is for            |
-/// |---------|-----------------------------------------------|----------------------------------|
-/// | none    | nothing of ours is in the store               | -                                |
-/// | asking  | acquire is under way, or will be repeated     | repeating it, with the same id   |
+/// | phase   | meaning                                       | what the timer is for             |
+/// |---------|-----------------------------------------------|-----------------------------------|
+/// | none    | nothing of ours is in the store               | -                                 |
+/// | asking  | acquire is under way, or will be repeated     | repeating it, with the same id    |
 /// | waiting | the store has it in line                      | renewing it, which is re-checking |
-/// | granted | it is ours until V, later if renewed          | renewing it; V                   |
+/// | granted | it is ours until V, later if renewed          | renewing it; V                    |
 ///
 /// Every claim has an id of its own; answers about other ids are yesterday's and change nothing. A claim that is given
 /// back, lost or replaced becomes a leftover, which is followed until the store confirms that it is gone; meanwhile the

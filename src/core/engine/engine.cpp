@@ -110,7 +110,10 @@ Duration Engine::jittered(Duration duration) {
 void Engine::close(Duration patience, base::Task done) {
   closing_ = true;
   closed_ = std::move(done);
-  close_timer_ = std::make_unique<spi::Timer>(loop_, [this] { backend_closing_ ? finish_closing() : close_backend(); });
+  close_timer_ = std::make_unique<spi::Timer>(loop_, [this] {
+    if (backend_closing_) return finish_closing();
+    close_backend();
+  });
   close_timer_->set(base::saturating_add(loop_.now(), contacted() ? patience : std::min(patience, farewell)));
 
   for (Caller* caller = callers_.first(); caller != nullptr; caller = callers_.next(*caller)) {

@@ -34,7 +34,7 @@ Operation<Phase> read_phase(Caller& caller, LockName place) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), phase.complete);
   const bool valid = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
   if (phase.version > 0 && !valid) {
-    co_return Failure{Errc::store_failed, "the store has something else than a barrier in its place"};
+    co_return Failure{Errc::store_failed, "what the store has under this name is not a barrier"};
   }
   co_return phase;
 }

@@ -44,7 +44,7 @@ LockName register_of(const LockName& name) { return spi::PartName::of(name, lead
 spi::Result<Publications> parsed(const spi::Versioned& stored) {
   constexpr std::size_t fields_each = 4;
   Publications publications{.version = stored.version};
-  const Failure corrupt{Errc::store_failed, "the store has something else than an election in its place"};
+  const Failure corrupt{Errc::store_failed, "what the store has under this name is not an election"};
   const auto fields = from_record(stored.value);
   if (!fields || fields->size() % fields_each != 0) return corrupt;
   for (std::size_t at = 0; at < fields->size(); at += fields_each) {

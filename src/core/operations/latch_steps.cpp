@@ -26,7 +26,7 @@ spi::Result<std::uint32_t> missing_in(const spi::Versioned& stored, const LockNa
   const bool parted = at.ec == std::errc() && at.ptr != end && *at.ptr == '/';
   if (parted) at = std::from_chars(at.ptr + 1, end, its_count);
   if (!parted || at.ec != std::errc() || at.ptr != end || missing > its_count) {
-    return Failure{Errc::store_failed, "the store has something else than a latch in its place"};
+    return Failure{Errc::store_failed, "what the store has under this name is not a latch"};
   }
   if (its_count != count) {
     return Failure{Errc::invalid_argument, "latch '" + name.text() + "' has a count of " + std::to_string(its_count) +

@@ -42,7 +42,11 @@ class Take {
     if (waiting_ == Waiting::calls_back) return false;
     try {
       auto hold = wait_ == nanoseconds::max() ? mutex_.acquire(stop_) : mutex_.try_acquire_for(wait_, stop_);
-      hold ? result_.emplace(*std::move(hold)) : result_.emplace(spi::Failure{Errc::timed_out});
+      if (hold) {
+        result_.emplace(*std::move(hold));
+      } else {
+        result_.emplace(spi::Failure{Errc::timed_out});
+      }
     } catch (const Error& error) {
       result_.emplace(spi::Failure{error.errc(), error.what()});
     }
@@ -54,7 +58,11 @@ class Take {
       mutex_.async_try_acquire_for(
           wait_,
           [this, taking](std::error_code error, Hold hold) {
-            error ? result_.emplace(spi::Failure{static_cast<Errc>(error.value())}) : result_.emplace(std::move(hold));
+            if (error) {
+              result_.emplace(spi::Failure{static_cast<Errc>(error.value())});
+            } else {
+              result_.emplace(std::move(hold));
+            }
             taking.resume();
           },
           stop_);

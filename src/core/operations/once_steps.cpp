@@ -54,7 +54,7 @@ std::string to_text(const Memory& memory) {
 spi::Result<Memory> parsed(const spi::Versioned& stored) {
   Memory memory{.version = stored.version};
   if (stored.version == 0) return memory;
-  const Failure corrupt{Errc::store_failed, "the store has something else than the memory of a run in its place"};
+  const Failure corrupt{Errc::store_failed, "what the store has under this name is not the record of a run"};
   const auto fields = from_record(stored.value);
   if (!fields || (fields->size() != 3 && fields->size() != 8)) return corrupt;
   const auto last_start = to_time((*fields)[0]);
@@ -97,7 +97,7 @@ bool may_begin(const Memory& known, WallTime now, milliseconds period) {
 /// holder has written. Writing the same again is harmless, so doubt is resolved by trying again.
 template <class Change>
 Operation<Nothing> rewrite(Caller& caller, LockName name, std::shared_ptr<HoldRecord> lock, Change change) {
-  const Failure lost{Errc::lost, "the lock was lost before it could be written down"};
+  const Failure lost{Errc::lost, "the lock was lost before this could be recorded"};
   bool in_doubt = false;
   for (;;) {
     if (lock->tenure() == nullptr) co_return in_doubt ? Failure{Errc::in_doubt, "the lock was lost meanwhile"} : lost;

@@ -248,7 +248,11 @@ void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCal
         hold->was_lost_before();
       run([callback = std::move(callback), outcome] { callback({}, outcome); });
     };
-    hold->cell() != nullptr ? hold->cell()->release(*hold, std::move(told)) : told(Released::not_held);
+    if (hold->cell() != nullptr) {
+      hold->cell()->release(*hold, std::move(told));
+    } else {
+      told(Released::not_held);
+    }
   });
 }
 

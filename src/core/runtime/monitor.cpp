@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/set_timer.hpp"
 #include "base/signals_blocked.hpp"
 #include "holdfast/error.hpp"
 
@@ -213,15 +213,7 @@ void Monitor::arm(spi::Timer& timer) {
 
 void Monitor::set_timer_descriptor(Instant due) {
   timer_set_for_ = due;
-  itimerspec when{};
-  if (due != Instant::max()) {
-    const auto since_boot = std::max(due.time_since_epoch(), base::Duration(1));  // zero would disarm it
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
-    when.it_value.tv_sec = seconds.count();
-    when.it_value.tv_nsec = (since_boot - seconds).count();
-  }
-  // Not through the C library, where libfaketime and its like would shift the time (base/instant.cpp).
-  ::syscall(SYS_timerfd_settime, timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+  base::set_timer(timer_.get(), due);
 }
 
 /// True if more are due than could be run without keeping everybody else out for long.

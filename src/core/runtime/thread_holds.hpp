@@ -43,7 +43,11 @@ class ThreadHolds {
     Hold hold = std::move(entry.hold);
     for (auto at = entries_.begin(); at != entries_.end(); ++at) {
       if (&*at != &entry) continue;
-      spare_.empty() ? spare_.splice(spare_.begin(), entries_, at) : static_cast<void>(entries_.erase(at));
+      if (spare_.empty()) {
+        spare_.splice(spare_.begin(), entries_, at);
+      } else {
+        entries_.erase(at);
+      }
       break;
     }
     return hold;
