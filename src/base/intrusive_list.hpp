@@ -29,7 +29,7 @@ class IntrusiveList {
  public:
   bool empty() const { return first_ == nullptr; }
   std::size_t size() const { return size_; }
-  T& front() const { return *first_; }
+  T& front() const { return *first_; }  // NOLINT(clang-analyzer-cplusplus.NewDelete): it loses track of removals
   /// Null if it is empty.
   T* first() const { return first_; }
   T* next(const T& item) const { return node(item).next_; }

@@ -106,6 +106,14 @@ TEST_F(EtcdTls, ShowsItsCertificateIfTheServerWantsOne) {
 
 TEST_F(EtcdTls, SaysWhichFileCannotBeUsed) {
   expect_complaint("etcds://127.0.0.1:1?ca=/no/such/file", Errc::bad_url, "/no/such/file");
+  expect_complaint("etcds://127.0.0.1:1?ca=/etc", Errc::bad_url, "'/etc'");
+}
+
+TEST_F(EtcdTls, SaysThatACertificateAndAKeyDoNotBelongTogether) {
+  const EtcdServer server = start("server", true);
+  const std::string client = "&cert=" + certificates_.certificate_of("client");
+  expect_complaint(url(server, client + "&key=" + certificates_.key_of("server")), Errc::access_denied,
+                   "belong together");
 }
 
 /// A file that takes as long to read as it likes, as on a network file system whose server is away.

@@ -131,6 +131,9 @@ TEST_F(FileFenceOn, ADirectoryOfEverybodyIsNotBelievedWhatAStrangerHasPutThere) 
     return test::errc_of([&] { static_cast<void>(FileFence(fence).admit(Token(4))); }) == Errc::access_denied &&
            test::errc_of([&] { static_cast<void>(FileFence(fence).largest()); }) == Errc::access_denied;
   };
+  ASSERT_EQ(mkfifo(planted.c_str(), 0600), 0);
+  EXPECT_TRUE(refused(planted)) << "a pipe that nobody writes to";
+  fs::remove(planted);
   fs::create_symlink(path_, planted);
   EXPECT_TRUE(refused(planted)) << "a link to another fence";
   EXPECT_EQ(FileFence(path_).largest(), Token(3));

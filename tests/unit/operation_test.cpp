@@ -127,6 +127,16 @@ TEST_F(ATryInAnOutage, FailsWhenItsCallerIsLate) {
   EXPECT_EQ(result_->failure().code, Errc::unreachable);
 }
 
+TEST_F(ATryInAnOutage, IsInDoubtIfOneOfItsFailuresWas) {
+  Caller caller(client_.engine, client_.loop.now() + 1s);
+  begin(caller, Caller::TryInAnOutage::goes_on);
+  client_.answer(client_.store->next_acquire(), Failure{Errc::in_doubt});
+  client_.loop.advance(2s);
+  client_.answer(client_.store->next_acquire(), Failure{Errc::unreachable});
+  ASSERT_TRUE(result_.has_value());
+  EXPECT_EQ(result_->failure().code, Errc::in_doubt);
+}
+
 Operation<int> nap(Caller& caller, base::Duration length) {
   co_await caller.nap_for(length);
   if (caller.interrupted()) co_return *caller.interrupted();

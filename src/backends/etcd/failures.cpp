@@ -70,6 +70,8 @@ constexpr std::array no_connections = {
             "(?cert=file&key=file)"},
     Meaning{"wrong version number", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
     Meaning{"WRONG_VERSION_NUMBER", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
+    Meaning{"empty address list", Errc::access_denied,
+            "cannot be contacted with the certificate and the key of the URL; do they belong together?"},
     Meaning{"Connection refused", Errc::unreachable, "refuses connections: nothing listens there"},
     Meaning{"DNS resolution failed", Errc::unreachable, "cannot be found: no address is known for that host"},
     Meaning{"Domain name not found", Errc::unreachable, "cannot be found: no address is known for that host"},

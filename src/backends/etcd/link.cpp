@@ -25,6 +25,11 @@ constexpr base::Duration login_patience = spi::longest_patience;
 constexpr base::Duration time_to_connect = std::chrono::milliseconds(400);
 constexpr std::size_t most_doublings = 3;
 
+/// A server's host may have several addresses. So long is one of them tried; and so long if that was not enough for any
+/// of the servers.
+constexpr base::Duration time_for_an_address = std::chrono::milliseconds(600);
+constexpr base::Duration more_time_for_an_address = std::chrono::milliseconds(1000);
+
 }  // namespace
 
 Link::Link(spi::Loop& loop, const Address& address)
@@ -181,7 +186,10 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
     note_term(reply);
     return succeeded(std::move(sending.calls), std::move(reply));
   }
-  if (is_trouble_of_one_server(status) && sending.connection == connection_ && !closed_) move_on();
+  if (is_trouble_of_one_server(status) && sending.connection == connection_ && !closed_) {
+    if (!status.sent && !connected_ && loop_.now() - contacted_ >= time_to_connect) ++passed_over_;
+    move_on();
+  }
   const bool in_company = sending.calls.size() > 1;
   for (Call& call : sending.calls) failed(std::move(call), status, in_company);
 }
@@ -303,14 +311,17 @@ void Link::connect() {
   connected_at_ = last_number_;
   connected_ = false;
   connecting_timer_.cancel();
-  wire_->connect(address_.servers[server_], tls_);
+  wire_->connect(address_.servers[server_], tls_, rounds() == 0 ? time_for_an_address : more_time_for_an_address);
 }
+
+/// How often all servers were passed over.
+std::size_t Link::rounds() const { return passed_over_ / address_.servers.size(); }
 
 /// The present server is contacted by what is sent to it.
 void Link::limit_connecting() {
   if (connected_ || connecting_timer_.armed() || address_.servers.size() == 1) return;
-  const std::size_t rounds = std::min(passed_over_ / address_.servers.size(), most_doublings);
-  connecting_timer_.set(loop_.now() + time_to_connect * (1 << rounds));
+  contacted_ = loop_.now();
+  connecting_timer_.set(contacted_ + time_to_connect * (1 << std::min(rounds(), most_doublings)));
 }
 
 void Link::connecting_takes_long() {
@@ -336,7 +347,9 @@ void Link::wait_until_prepared(Call call) {
 }
 
 void Link::prepare() {
-  if (std::exchange(preparing_, true)) return;
+  if (std::exchange(preparing_, true)) {
+    return loop_.run_blocking([] {}, [] {});  // there may have been no thread for it: ask for one again
+  }
   const auto files = address_.uses_tls ? std::optional(address_.tls) : std::nullopt;
   const auto made = std::make_shared<std::optional<Result<Preparations>>>();
   loop_.run_blocking([files, made] { made->emplace(Preparations::made_from(files)); },

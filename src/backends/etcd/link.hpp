@@ -119,6 +119,7 @@ class Link final : WireEvents {
   void limit_preparing(Instant deadline);
   void preparing_takes_long();
   void connect();
+  std::size_t rounds() const;
   void limit_connecting();
   void connecting_takes_long();
   void log_in(Instant deadline);
@@ -154,6 +155,7 @@ class Link final : WireEvents {
   bool prepared_ = false;  ///< no longer if a server and our certificates do not agree: the files may have changed
   std::optional<WireTls> tls_;
   spi::Timer connecting_timer_;
+  Instant contacted_ = {};       ///< when the present server was first sent something
   bool connected_ = false;       ///< the present server has answered
   std::size_t passed_over_ = 0;  ///< servers that could not be connected to in time, since one has answered
   std::uint64_t last_number_ = 0;

@@ -16,9 +16,14 @@ using spi::Result;
 namespace {
 
 Result<std::string> contents_of(const std::string& file, const std::string& what) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream || text.find("-----BEGIN") == std::string::npos) {
+  std::string text;
+  try {
+    std::ifstream stream(file, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+  } catch (const std::ios_base::failure&) {
+    text.clear();  // a directory can be opened, and not be read
+  }
+  if (text.find("-----BEGIN") == std::string::npos) {
     return Failure{Errc::bad_url,
                    "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM form"};
   }

@@ -142,14 +142,16 @@ class Wire {
  public:
   virtual ~Wire() = default;
 
-  /// From here on, calls and streams go to this server ("host:port"). It is contacted with the first of them.
-  virtual void connect(const std::string& server, const std::optional<WireTls>& tls) = 0;
+  using Timeout = std::chrono::nanoseconds;
+
+  /// From here on, calls and streams go to this server ("host:port"). It is contacted with the first of them. Each
+  /// address of its host is tried for so long at first, and for up to a second after failures.
+  virtual void connect(const std::string& server, const std::optional<WireTls>& tls, Timeout time_for_an_address) = 0;
   /// If a connection to that server is still being made, gives up all calls that wait for it, and says true.
   virtual bool give_up_connecting() = 0;
   /// Goes with every later call; empty: none.
   virtual void use_token(const std::string& token) = 0;
 
-  using Timeout = std::chrono::nanoseconds;
   /// Several transactions become one: all of them happen at one revision, or none does. The reply has one for each.
   /// REQUIRES: they are about different things.
   virtual void call(std::uint64_t call, std::span<const Transaction* const> transactions, Timeout timeout) = 0;
@@ -170,6 +172,6 @@ class Wire {
 
 /// What the module exports, under a name that says what it expects of this header.
 using MakeWire = Wire* (*)(WireEvents& events);
-constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_4";
+constexpr const char* make_wire_symbol = "holdfast_etcd_make_wire_5";
 
 }  // namespace holdfast::etcd

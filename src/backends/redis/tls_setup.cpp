@@ -9,7 +9,11 @@ using spi::Result;
 
 TlsSetup::Preparation::Preparation(TlsSetup& setup, Done done) : setup_(setup), done_(std::move(done)) {
   setup_.waiting_.push_back(this);
-  if (!setup_.reading_) setup_.begin_reading();
+  if (!setup_.reading_) {
+    setup_.begin_reading();
+  } else {
+    setup_.loop_.run_blocking([] {}, [] {});  // there may have been no thread for the reading: ask for one again
+  }
 }
 
 TlsSetup::Preparation::~Preparation() {

@@ -167,10 +167,11 @@ bool is_in_a_directory_of_everybody(const std::filesystem::path& path) {
   return stat(path.parent_path().c_str(), &directory) == 0 && (directory.st_mode & S_IWOTH) != 0;
 }
 
-/// Negative if there is none. What a stranger may have put there, or may write, is refused: he could reset the token.
+/// Negative if there is none. What a stranger may have put there, or may write, is refused: he could reset the token; and
+/// nobody waits at a pipe of his.
 File open_existing(const std::filesystem::path& path, int access) {
   const bool among_strangers = is_in_a_directory_of_everybody(path);
-  File file(open(path.c_str(), access | O_CLOEXEC | O_NOCTTY | (among_strangers ? O_NOFOLLOW : 0)));
+  File file(open(path.c_str(), access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (among_strangers ? O_NOFOLLOW : 0)));
   if (file.get() < 0) {
     if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write");
     if (errno != ENOENT) fail(errno, "open", path);

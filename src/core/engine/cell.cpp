@@ -139,9 +139,15 @@ void Cell::answer_tries(const Failure& why, Tries which) {
   Request* next = nullptr;
   for (Request* request = line_.first(); request != nullptr; request = next) {
     next = line_.next(*request);
+    if (!request->is_try()) continue;
+    Failure told = why;
+    if (spi::is_retryable(why.code)) {
+      request->in_doubt = request->in_doubt || why.code == Errc::in_doubt;
+      if (request->in_doubt) told.code = Errc::in_doubt;
+    }
     const bool stays =
         which == Tries::those_that_outlast_no_failure && engine_.loop().now() < request->outlasts_failures_until;
-    if (request->is_try() && !stays) answer(*request, why);
+    if (!stays) answer(*request, std::move(told));
   }
 }
 

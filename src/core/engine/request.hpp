@@ -37,6 +37,8 @@ struct Request : base::ListNode<Request> {
   const base::Instant deadline;
   /// A try is answered with the first failure of the store, because it will not wait; unless that comes before this.
   base::Instant outlasts_failures_until = base::Instant::min();
+  /// One of the failures that it has outlasted may have been a grant.
+  bool in_doubt = false;
   /// Runs exactly once, under the monitor, when the request is no longer in any line.
   base::Callback<void(Answer)> done;
 

@@ -12,16 +12,16 @@
 namespace holdfast::etcd::wire {
 namespace {
 
-grpc::ChannelArguments channel_arguments() {
+grpc::ChannelArguments channel_arguments(std::chrono::nanoseconds time_for_an_address) {
   constexpr int first_pause = 100;  // milliseconds
   constexpr int longest_pause = 1000;
-  constexpr int time_for_an_address = 600;  // a host may have several; after failures it is as long as the pauses
   constexpr int largest_message = 256 << 20;
   constexpr int ping_every = 10'000;  // a server may refuse more than one in 5 s
   constexpr int ping_patience = 5000;
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, first_pause);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, time_for_an_address);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS,
+                   static_cast<int>(time_for_an_address / std::chrono::milliseconds(1)));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, longest_pause);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience);
@@ -79,11 +79,12 @@ void GrpcWire::serve() {
 
 // --- the connection -------------------------------------------------------------------------------------------------
 
-void GrpcWire::connect(const std::string& server, const std::optional<WireTls>& tls) {
+void GrpcWire::connect(const std::string& server, const std::optional<WireTls>& tls, Timeout time_for_an_address) {
   const base::SignalsBlocked blocked;
   const std::scoped_lock lock(mutex_);
   connection_ = std::make_shared<Connection>();
-  connection_->channel = grpc::CreateCustomChannel("dns:///" + server, credentials_for(tls), channel_arguments());
+  connection_->channel =
+      grpc::CreateCustomChannel("dns:///" + server, credentials_for(tls), channel_arguments(time_for_an_address));
 }
 
 bool GrpcWire::give_up_connecting() {
@@ -108,9 +109,10 @@ void GrpcWire::prepare(grpc::ClientContext& context) const {
 
 CallStatus GrpcWire::plain_of(const grpc::Status& status, const Connection& connection) {
   CallStatus plain = {.code = static_cast<int>(status.error_code()), .message = status.error_message()};
-  const bool failed_to_connect = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-                                 (plain.message.starts_with("failed to connect to all addresses") ||
-                                  plain.message.starts_with("DNS resolution failed"));
+  const bool failed_to_connect =
+      status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+      (plain.message.starts_with("failed to connect to all addresses") ||
+       plain.message.starts_with("DNS resolution failed") || plain.message.starts_with("empty address list"));
   const bool given_up =
       status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED || status.error_code() == grpc::StatusCode::CANCELLED;
   const bool never_connected =
@@ -251,7 +253,7 @@ void GrpcWire::unwatch(std::uint64_t stream, std::int64_t watch) {
 
 }  // namespace holdfast::etcd::wire
 
-extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_4(
+extern "C" __attribute__((visibility("default"))) holdfast::etcd::Wire* holdfast_etcd_make_wire_5(
     holdfast::etcd::WireEvents& events) {
   return new holdfast::etcd::wire::GrpcWire(events);
 }

@@ -24,7 +24,7 @@ class GrpcWire final : public Wire {
   explicit GrpcWire(WireEvents& events);
   ~GrpcWire() override;
 
-  void connect(const std::string& server, const std::optional<WireTls>& tls) override;
+  void connect(const std::string& server, const std::optional<WireTls>& tls, Timeout time_for_an_address) override;
   bool give_up_connecting() override;
   void use_token(const std::string& token) override;
 
