@@ -208,8 +208,10 @@ TEST_F(ConnectorTest, FailsWhereNothingCanBeWatched) {
 
 TEST_F(ConnectorTest, FailsWhereThereIsNoDescriptorLeft) {
   const FileDescriptor server = listening();
-  // The sanitizer opens descriptors of its own to look at a type that it has not seen: let it see all of them before.
-  connect({address_of(server)});
+  // The sanitizer opens descriptors of its own to look at an object of a type that it has not seen: let it see all that
+  // is used here, also for a failure.
+  const FileDescriptor refuses = bound();
+  connect({address_of(refuses)});
   ASSERT_TRUE(becomes_done());
   result_.reset();
   rlimit before = {};

@@ -223,11 +223,14 @@ class RedisTlsSetup : public RedisTlsMachine {
     return [&answer](spi::Result<TlsContext::Pointer> context) { answer = std::move(context); };
   }
   void do_blocking_work() {
-    auto [work, done] = std::move(loop_.blocking_work.front());
-    loop_.blocking_work.pop_front();
-    work();
-    done();
-    loop_.run();
+    ASSERT_FALSE(loop_.blocking_work.empty());
+    while (!loop_.blocking_work.empty()) {
+      auto [work, done] = std::move(loop_.blocking_work.front());
+      loop_.blocking_work.pop_front();
+      work();
+      done();
+      loop_.run();
+    }
   }
 
   test::PollingLoop loop_;
@@ -241,7 +244,6 @@ TEST_F(RedisTlsSetup, ReadsOnceForAllAndOffTheMonitor) {
   const TlsSetup::Preparation second(setup_, keep_in(two));
   loop_.run();
   EXPECT_FALSE(one);
-  ASSERT_EQ(loop_.blocking_work.size(), 1U);
   do_blocking_work();
   ASSERT_TRUE(one && two);
   EXPECT_EQ(one->value(), two->value());
@@ -266,14 +268,21 @@ TEST_F(RedisTlsSetup, TriesAgainAfterAFailure) {
   EXPECT_TRUE(answer->ok());
 }
 
-/// However often connections give up because a file takes long: one thread reads.
+/// However often connections give up because a file takes long, one thread reads. The others have nothing to do: they are
+/// asked for because the first may not have been there.
 TEST_F(RedisTlsSetup, ReadsOnOneThreadAtATime) {
   Answer none;
   for (int i = 0; i < 10; ++i) const TlsSetup::Preparation given_up(setup_, keep_in(none));
   Answer last;
   const TlsSetup::Preparation preparation(setup_, keep_in(last));
-  ASSERT_EQ(loop_.blocking_work.size(), 1U);
+  ASSERT_EQ(loop_.blocking_work.size(), 11U);
+  auto [read, done] = std::move(loop_.blocking_work.front());
+  loop_.blocking_work.pop_front();
   do_blocking_work();
+  EXPECT_FALSE(last) << "the others read nothing";
+  read();
+  done();
+  loop_.run();
   EXPECT_FALSE(none);
   EXPECT_TRUE(last);
 }

@@ -221,6 +221,7 @@ void Link::receive() {
   const int life = life_;
   std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
   for (;;) {
+    // NOLINTNEXTLINE(clang-analyzer-unix.StdCLibraryFunctions): it is open as long as it is watched
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
     if (count <= 0) {

@@ -37,13 +37,17 @@ int proc() {
   return root.get();
 }
 
-base::FileDescriptor open_in_proc(const std::string& path, int flags) {
-  return base::FileDescriptor(::openat(proc(), path.c_str(), flags | O_CLOEXEC));
+/// As openat() does: negative, and errno says why.
+int open_in_proc(const char* path, int flags) {
+  const int root = proc();
+  if (root >= 0) return ::openat(root, path, flags | O_CLOEXEC);
+  errno = EBADF;
+  return -1;
 }
 
 /// Its beginning; empty if it cannot be read.
 std::string read_in_proc(const std::string& path) {
-  const base::FileDescriptor file = open_in_proc(path, O_RDONLY);
+  const base::FileDescriptor file(open_in_proc(path.c_str(), O_RDONLY));
   std::array<char, 4096> buffer{};
   const ssize_t length = file ? ::read(file.get(), buffer.data(), buffer.size()) : -1;
   return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
@@ -64,7 +68,7 @@ std::vector<pid_t> own_pids() {
 
 std::string why_not_found() {
   const std::string remedy = ", so the command could not be stopped with all its descendants when the lock is lost";
-  const base::FileDescriptor folder = open_in_proc(".", O_RDONLY | O_DIRECTORY);
+  const base::FileDescriptor folder(open_in_proc(".", O_RDONLY | O_DIRECTORY));
   const base::FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   const int error = errno;
   if ((!folder || !handle) && (error == EMFILE || error == ENFILE)) {
@@ -96,7 +100,7 @@ std::optional<Process> look_at(pid_t pid) {
 
 std::vector<Process> all_processes() {
   std::vector<Process> found;
-  const int descriptor = ::openat(proc(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = open_in_proc(".", O_RDONLY | O_DIRECTORY);
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(descriptor < 0 ? nullptr : ::fdopendir(descriptor), &::closedir);
   if (!folder) return found;
   while (const dirent* const entry = ::readdir(folder.get())) {

@@ -242,6 +242,7 @@ void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCal
   check_open();
   inside([&] {
     auto expectation = std::make_unique<spi::Expectation>(monitor_, spi::Expectation::Of::user);
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): it goes with the callback
     auto told = [this, hold, callback = std::move(callback),
                  expectation = std::move(expectation)](Released outcome) mutable {
       if (outcome == Released::not_held && hold->state_at(monitor_.now()) != HoldState::released)
