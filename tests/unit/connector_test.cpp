@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "support/black_hole.hpp"
 #include "support/polling_loop.hpp"
 
 namespace holdfast::kit {
@@ -52,27 +53,16 @@ bool is_knocked_at(const FileDescriptor& listener) {
   return ::poll(&descriptor, 1, 0) == 1;
 }
 
-/// An address that swallows whoever wants to connect: its queue is full, so the kernel drops every SYN.
-class BlackHole {
- public:
-  BlackHole() : listener_(listening(0)) {
-    const SocketAddress address = this->address();
-    for (;;) {
-      FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.length);
-      pollfd descriptor = {socket.get(), POLLOUT, 0};
-      const bool answered = ::poll(&descriptor, 1, 200) == 1;
-      filling_.push_back(std::move(socket));
-      if (!answered) return;
-    }
-  }
-
-  SocketAddress address() const { return address_of(listener_); }
-
- private:
-  FileDescriptor listener_;
-  std::vector<FileDescriptor> filling_;
-};
+SocketAddress address_of(const test::BlackHole& hole) {
+  sockaddr_in in = {};
+  in.sin_family = AF_INET;
+  in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  in.sin_port = htons(static_cast<std::uint16_t>(std::stoi(hole.port())));
+  SocketAddress address;
+  std::memcpy(&address.storage, &in, sizeof in);
+  address.length = sizeof in;
+  return address;
+}
 
 class ConnectorTest : public testing::Test {
  protected:
@@ -121,9 +111,9 @@ TEST_F(ConnectorTest, ReachesTheOnlyAddress) {
 }
 
 TEST_F(ConnectorTest, GoesOnBesideABlackHoleAfterAMoment) {
-  const BlackHole hole;
+  const test::BlackHole hole;
   const FileDescriptor server = listening();
-  connect({hole.address(), address_of(server)});
+  connect({address_of(hole), address_of(server)});
   loop_.advance(249ms);
   loop_.poll(50ms);
   EXPECT_FALSE(is_done());
@@ -136,9 +126,9 @@ TEST_F(ConnectorTest, GoesOnBesideABlackHoleAfterAMoment) {
 }
 
 TEST_F(ConnectorTest, BeginsAllAddressesInTheFirstHalfOfItsTime) {
-  const BlackHole hole;
+  const test::BlackHole hole;
   const FileDescriptor server = listening();
-  std::vector<SocketAddress> addresses(40, hole.address());
+  std::vector<SocketAddress> addresses(40, address_of(hole));
   addresses.push_back(address_of(server));
   connect(std::move(addresses));
   loop_.advance(1500ms);
@@ -156,9 +146,9 @@ TEST_F(ConnectorTest, GoesOnAtOnceAfterARefusal) {
 }
 
 TEST_F(ConnectorTest, ListensToTheFirstAddressWhileTheNextOneIsTried) {
-  std::optional<BlackHole> hole(std::in_place);
+  std::optional<test::BlackHole> hole(std::in_place);
   const FileDescriptor late = bound();
-  connect({hole->address(), address_of(late), hole->address()});
+  connect({address_of(*hole), address_of(late), address_of(*hole)});
   EXPECT_EQ(loop_.watched(), 1U);
   loop_.advance(250ms);
   ASSERT_TRUE(loop_.poll_until([&] { return loop_.watched() == 2; })) << "refused, and the third began at once";
@@ -166,8 +156,8 @@ TEST_F(ConnectorTest, ListensToTheFirstAddressWhileTheNextOneIsTried) {
 }
 
 TEST_F(ConnectorTest, EndsAtItsDeadline) {
-  const BlackHole hole;
-  connect({hole.address(), hole.address()});
+  const test::BlackHole hole;
+  connect({address_of(hole), address_of(hole)});
   loop_.advance(2999ms);
   EXPECT_FALSE(is_done());
   loop_.advance(1ms);
@@ -190,8 +180,8 @@ TEST_F(ConnectorTest, SaysWhyNobodyCouldBeReached) {
 }
 
 TEST_F(ConnectorTest, GivesUpWhenDestroyed) {
-  const BlackHole hole;
-  connect({hole.address()});
+  const test::BlackHole hole;
+  connect({address_of(hole)});
   connector_.reset();
   EXPECT_EQ(loop_.watched(), 0U);
   loop_.advance(10s);
