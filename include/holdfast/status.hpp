@@ -72,6 +72,7 @@ struct StoreTraits {
   bool fixed_leases = true;               ///< locks with a lease that is not renewed
   bool shared = true;                     ///< shared locks
   bool permits = true;                    ///< semaphores
+  bool registers = true;                  ///< registers, and what needs them: Once, Latch, Barrier, Election
   bool lock_delay = true;                 ///< names that stay closed for a while after an unclean end
   bool lists = true;                      ///< list(); else only show() of one name
   bool release_requests = true;           ///< holders can be asked to let go: ask_to_release(), revoke()

@@ -29,13 +29,19 @@ struct ClaimId {
 };
 
 /// How much of the name is wanted. Exclusive claims exclude everybody; shared ones only exclusive ones; `permits`
-/// claims take k of n. Exclusive and shared claims stand in one line; permits are another thing of the same name.
+/// claims take k of n. Exclusive and shared claims stand in the line of the name's lock, permits in the line of its
+/// semaphore; the two never meet.
 struct Mode {
   ClaimMode kind = ClaimMode::exclusive;
   std::uint32_t permits = 1;  ///< k
   std::uint32_t limit = 1;    ///< n
   friend bool operator==(const Mode&, const Mode&) = default;
 };
+
+/// Whose line claims of this mode stand in.
+constexpr LockKind kind_of(const Mode& mode) {
+  return mode.kind == ClaimMode::permits ? LockKind::semaphore : LockKind::lock;
+}
 
 enum class WhenBusy : std::uint8_t { refuse, wait };
 
@@ -46,23 +52,26 @@ struct ClaimRequest {
   Mode mode = {};
   milliseconds lease = {};
   /// Whether it will be renewed, or ends by itself. Stores whose leases belong to a session refuse what they cannot do.
-  LeaseKind kind = LeaseKind::renewed;
+  LeaseKind lease_kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
   /// How long the name stays closed, beyond the lease, if the granted claim ends by itself: because its lease ended, or
   /// its client died, or was closed while it had it. Not after a release, nor after an operator's eviction. Does not
   /// count while the claim waits.
   milliseconds lock_delay = {};
-  /// An older claim of this client on the same name, withdrawn in the same atomic step, wherever it stands and even if
+  /// An older claim of this client in the same line, withdrawn in the same atomic step, wherever it stands and even if
   /// this request is refused.
   std::optional<ClaimId> replaces = {};
   /// Who claims and why, for listings. The client's identity is the same object in every request.
   std::shared_ptr<const ClientIdentity> client = {};
   std::string reason = {};
+
+  LockKind kind() const { return kind_of(mode); }
 };
 
 /// A claim that exists, or did.
 struct ClaimRef {
   const LockName& name;  ///< valid until Done has run
+  LockKind kind;         ///< lock or semaphore: whose line it stands in
   ClaimId id;
   /// renew: the store makes it last at least this long from now, and never shortens it. Zero only asks how it stands.
   milliseconds lease = {};
@@ -111,9 +120,9 @@ class ClaimEvents {
  public:
   virtual ~ClaimEvents() = default;
   /// The store granted a waiting claim and told us all about it (armed_at is Instant::min()).
-  virtual void granted(const LockName& name, ClaimId id, const ClaimAnswer& answer) = 0;
+  virtual void granted(const LockName& name, LockKind kind, ClaimId id, const ClaimAnswer& answer) = 0;
   /// Something may have changed for the claim: ask now. A hint, never a grant.
-  virtual void check(const LockName& name, ClaimId id) = 0;
+  virtual void check(const LockName& name, LockKind kind, ClaimId id) = 0;
 };
 
 /// The claims of one client in a store. Every request is answered within patience(lease), or fails then; what happens

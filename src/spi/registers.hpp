@@ -15,7 +15,8 @@ struct Versioned {
 };
 
 /// Named values with versions, apart from the locks of the same names. Durable before they answer. Every request but
-/// watch() is answered within longest_patience, or fails then.
+/// watch() is answered within longest_patience, or fails then. Where traits say that the store has no registers, nothing
+/// is asked of it.
 class Registers {
  public:
   virtual ~Registers() = default;

@@ -32,6 +32,7 @@ TEST(Traits, AreSaidInWords) {
             "shared:     locks can be shared by readers\n"
             "permits:    semaphores\n"
             "delay:      a lock can stay closed for a while after its holder died\n"
+            "registers:  values with versions\n"
             "listing:    all locks\n"
             "asking:     holders can be asked to let go\n"
             "clock:      the store tells the time\n"
@@ -43,6 +44,7 @@ TEST(Traits, AreSaidInWords) {
                            .fixed_leases = false,
                            .shared = false,
                            .permits = false,
+                           .registers = false,
                            .lock_delay = false,
                            .lists = false,
                            .release_requests = false,
@@ -56,6 +58,7 @@ TEST(Traits, AreSaidInWords) {
             "shared:     no shared locks\n"
             "permits:    no semaphores\n"
             "delay:      no delay after a holder died\n"
+            "registers:  no registers\n"
             "listing:    none: one lock at a time, by its name\n"
             "asking:     nobody can be asked\n"
             "clock:      none; each host's own is used\n"

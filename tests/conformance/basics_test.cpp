@@ -167,6 +167,7 @@ TEST_P(ClientConformance, TraitsSayWhatTheFixtureSays) {
   EXPECT_EQ(traits.fixed_leases, can().fixed_leases);
   EXPECT_EQ(traits.shared, can().shared);
   EXPECT_EQ(traits.permits, can().permits);
+  EXPECT_EQ(traits.registers, can().registers);
   EXPECT_EQ(traits.lock_delay, can().lock_delay);
   EXPECT_EQ(traits.lists, can().lists);
   EXPECT_EQ(traits.release_requests, can().release_requests);

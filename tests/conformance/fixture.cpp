@@ -27,13 +27,24 @@ INSTANTIATE_TEST_SUITE_P(Store, RecursiveMutexConformance, testing::ValuesIn(eve
 INSTANTIATE_TEST_SUITE_P(Store, HoldConformance, testing::ValuesIn(every_store()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Store, ClientConformance, testing::ValuesIn(every_store()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Store, MultiLockConformance, testing::ValuesIn(every_store()), name_of_store);
-INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(every_store()), name_of_store);
-INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(every_store()), name_of_store);
-INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(every_store()), name_of_store);
-INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(every_store()), name_of_store);
 INSTANTIATE_TEST_SUITE_P(Store, AsyncConformance, testing::ValuesIn(every_store()), name_of_store);
 
 // A suite for which no registered store qualifies is empty, and that is no mistake.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ElectionConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ElectionConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RegisterConformance);
+INSTANTIATE_TEST_SUITE_P(Store, RegisterConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OnceConformance);
+INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LatchConformance);
+INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoRegisterConformance);
+INSTANTIATE_TEST_SUITE_P(Store, NoRegisterConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::registers)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FifoConformance);
 INSTANTIATE_TEST_SUITE_P(Store, FifoConformance, testing::ValuesIn(stores_that(&Capabilities::fifo)), name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FixedLeaseConformance);
@@ -70,7 +81,8 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ServerConformance, testing::ValuesIn(stores_that(&Capabilities::has_server)),
                          name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BarrierConformance);
-INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance, testing::ValuesIn(stores_that(&Capabilities::permits)),
+INSTANTIATE_TEST_SUITE_P(Store, BarrierConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::permits, &Capabilities::registers)),
                          name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListingConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ListingConformance, testing::ValuesIn(stores_that(&Capabilities::lists)),

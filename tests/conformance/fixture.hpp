@@ -93,6 +93,7 @@ class OnceConformance : public StoreTest {};
 class LatchConformance : public StoreTest {};
 class AsyncConformance : public StoreTest {};
 // For stores with one capability, and for those without it.
+class NoRegisterConformance : public StoreTest {};
 class FifoConformance : public StoreTest {};
 class FixedLeaseConformance : public StoreTest {};
 class NoFixedLeaseConformance : public StoreTest {};
@@ -100,7 +101,7 @@ class SharedMutexConformance : public StoreTest {};
 class NoSharedMutexConformance : public StoreTest {};
 class SemaphoreConformance : public StoreTest {};
 class NoSemaphoreConformance : public StoreTest {};
-class BarrierConformance : public StoreTest {};  // its parties take permits
+class BarrierConformance : public StoreTest {};  // its parties take permits, and meet in a register
 class LockDelayConformance : public StoreTest {};
 class NoLockDelayConformance : public StoreTest {};
 class ListingConformance : public StoreTest {};

@@ -82,7 +82,8 @@ spi::ClaimAnswer StoreClient::acquire(const std::string& name, std::uint64_t cla
 
 spi::ClaimAnswer StoreClient::renew(const std::string& name, std::uint64_t claim) {
   const LockName lock(name);
-  const std::array<spi::ClaimRef, 1> claims = {{{.name = lock, .id = id(claim), .lease = lease}}};
+  const std::array<spi::ClaimRef, 1> claims = {
+      {{.name = lock, .kind = LockKind::lock, .id = id(claim), .lease = lease}}};
   return ask<std::vector<spi::ClaimAnswer>>([&](auto done) { backend_->claims().renew(claims, std::move(done)); },
                                             whatever_happened)
       .at(0);
@@ -91,7 +92,10 @@ spi::ClaimAnswer StoreClient::renew(const std::string& name, std::uint64_t claim
 void StoreClient::release(const std::string& name, std::uint64_t claim) {
   const LockName lock(name);
   ask<bool>(
-      [&](auto done) { backend_->claims().release({.name = lock, .id = id(claim), .lease = lease}, std::move(done)); },
+      [&](auto done) {
+        backend_->claims().release({.name = lock, .kind = LockKind::lock, .id = id(claim), .lease = lease},
+                                   std::move(done));
+      },
       whatever_happened);
 }
 

@@ -42,8 +42,8 @@ class StoreClient final : spi::ClaimEvents {
   static constexpr spi::milliseconds lease = std::chrono::seconds(30);
 
  private:
-  void granted(const LockName&, spi::ClaimId, const spi::ClaimAnswer&) override {}
-  void check(const LockName&, spi::ClaimId) override {}
+  void granted(const LockName&, LockKind, spi::ClaimId, const spi::ClaimAnswer&) override {}
+  void check(const LockName&, LockKind, spi::ClaimId) override {}
 
   spi::ClaimId id(std::uint64_t claim) const { return {.high = key_, .low = claim}; }
 

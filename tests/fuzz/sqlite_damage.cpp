@@ -217,7 +217,7 @@ void visit(Database& database, Outcome& outcome) {
   lock(read, {9, 5}, {ClaimMode::shared}, spi::WhenBusy::wait, self);
   lock(unused, {9, 6}, {}, spi::WhenBusy::wait, self);
   for (const auto& [name, id] : {std::pair(&held, 2), std::pair(&read, 4), std::pair(&unused, 6)}) {
-    const spi::ClaimRef ref{.name = *name, .id = {9, static_cast<std::uint64_t>(id)}};
+    const spi::ClaimRef ref{.name = *name, .kind = LockKind::lock, .id = {9, static_cast<std::uint64_t>(id)}};
     attempt(outcome, [&] { transact(database, [&](Store& store) { return store.release(ref); }); });
   }
   attempt(outcome, [&] { transact(database, [](Store& store) { return store.registers().read("a").version; }); });
@@ -236,7 +236,9 @@ Outcome play_with_damages(std::string_view damages) {
     require(first.lifelines().take(world.holder()), "the holder lives");
   }
   const auto renew = [&] {
-    transact(first, [](Store& store) { return store.renew({.name = held, .id = holder_id, .lease = lease}); });
+    transact(first, [](Store& store) {
+      return store.renew({.name = held, .kind = LockKind::lock, .id = holder_id, .lease = lease});
+    });
   };
   renew();
   if (!damages.empty()) damages.remove_prefix(1);
@@ -247,8 +249,10 @@ Outcome play_with_damages(std::string_view damages) {
   attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), host()); });
   if (second) visit(*second, outcome);
   attempt(outcome, renew);
-  attempt(outcome,
-          [&] { transact(first, [](Store& store) { return store.release({.name = held, .id = holder_id}); }); });
+  attempt(outcome, [&] {
+    transact(first,
+             [](Store& store) { return store.release({.name = held, .kind = LockKind::lock, .id = holder_id}); });
+  });
   {
     const ForkGate::Use use;
     first.lifelines().drop(world.holder());

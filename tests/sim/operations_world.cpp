@@ -53,8 +53,8 @@ class OperationsClient::Connection final : public spi::Backend,
   void told(const memory::Event& event) {
     if (closed_) return;
     if (event.kind == memory::Event::Kind::changed) return watches_.changed(event.name);
-    if (event.kind == memory::Event::Kind::check) return client_.engine_.check(event.name, event.id);
-    client_.engine_.granted(event.name, event.id, event.answer);
+    if (event.kind == memory::Event::Kind::check) return client_.engine_.check(event.name, event.line, event.id);
+    client_.engine_.granted(event.name, event.line, event.id, event.answer);
   }
 
  private:
@@ -135,27 +135,29 @@ class OperationsClient::Connection final : public spi::Backend,
     });
   }
   void release(const spi::ClaimRef& claim, Done<bool> done) override {
-    call<bool>(std::move(done), About::claims, spi::patience(claim.lease), [this, name = claim.name, id = claim.id] {
-      return Result<bool>(world_.store_.release({name, id, {}}, world_.store_now()));
-    });
+    call<bool>(std::move(done), About::claims, spi::patience(claim.lease),
+               [this, name = claim.name, kind = claim.kind, id = claim.id] {
+                 return Result<bool>(world_.store_.release({name, kind, id, {}}, world_.store_now()));
+               });
   }
   void renew(std::span<const spi::ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) override {
     struct Kept {
       LockName name;
+      LockKind kind;
       spi::ClaimId id;
       milliseconds lease;
     };
     std::vector<Kept> kept;
     milliseconds shortest = milliseconds::max();
     for (const spi::ClaimRef& claim : claims) {
-      kept.push_back({claim.name, claim.id, claim.lease});
+      kept.push_back({claim.name, claim.kind, claim.id, claim.lease});
       shortest = std::min(shortest, claim.lease);
     }
     const Instant sent = client_.loop_.now();
     call<std::vector<ClaimAnswer>>(std::move(done), About::claims, spi::patience(shortest), [this, kept, sent] {
       std::vector<ClaimAnswer> answers;
       for (const Kept& each : kept) {
-        answers.push_back(world_.store_.renew({each.name, each.id, each.lease}, world_.store_now()));
+        answers.push_back(world_.store_.renew({each.name, each.kind, each.id, each.lease}, world_.store_now()));
         prove(answers.back(), sent);
       }
       return Result<std::vector<ClaimAnswer>>(std::move(answers));

@@ -30,7 +30,7 @@ void SimBackend::acquire(const spi::ClaimRequest& request, spi::Done<ClaimAnswer
   const std::uint8_t name = SimStore::index_of(request.name);
   place_.store.introduce(request.id, place_.client, place_.life, name);
   const std::uint32_t at = new_message(Request::acquire);
-  add_item(at, {request.name, request.id, request.lease});
+  add_item(at, {request.name, request.kind(), request.id, request.lease});
   Message& message = place_.network[at];
   message.refuses_to_wait = request.when_busy == spi::WhenBusy::refuse;
   if (request.replaces) message.replaces = place_.store.index_of(*request.replaces);
@@ -153,12 +153,13 @@ void SimBackend::push_arrived(const Message& message) {
   const Message::Item& item = message.items[0];
   const LockName& name = SimStore::name(item.name);
   const spi::ClaimId id = place_.store.id_of(item.claim);
+  const LockKind kind = place_.store.kind_of(item.claim);
   note(message.hint ? What::hinted : What::pushed, item, message.kind, 0);
-  if (message.hint && !mistakes_.trusts_hints) return place_.events.check(name, id);
+  if (message.hint && !mistakes_.trusts_hints) return place_.events.check(name, kind, id);
   ClaimAnswer answer = answer_of(item, Instant::min());
   answer.standing = Message::Standing::granted;
   answer.armed_at = Instant::min();
-  place_.events.granted(name, id, answer);
+  place_.events.granted(name, kind, id, answer);
 }
 
 void SimBackend::give_up() {

@@ -39,8 +39,13 @@ std::uint32_t SimStore::index_of(const spi::ClaimId& id) const {
 
 std::uint32_t SimStore::introduce(const spi::ClaimId& id, std::uint8_t client, std::uint32_t life, std::uint8_t name) {
   if (const std::uint32_t known = index_of(id); known != Message::no_claim) return known;
-  claims_.push_back({id, life, client, name, Standing::absent, 0, 0});
+  claims_.push_back({id, life, client, name, Standing::absent, 0, 0, LockKind::lock});
   return static_cast<std::uint32_t>(claims_.size() - 1);
+}
+
+spi::ClaimRef SimStore::ref_to(std::uint32_t claim, std::uint32_t lease) const {
+  const Known& known = claims_[claim];
+  return {name(known.name), known.kind, known.id, milliseconds(lease)};
 }
 
 bool SimStore::execute(Message& message) {
@@ -66,6 +71,7 @@ void SimStore::acquire(Message& message) {
                             .lock_delay = milliseconds(message.lock_delay)};
   if (message.refuses_to_wait) request.when_busy = spi::WhenBusy::refuse;
   if (message.replaces != Message::no_claim) request.replaces = claims_[message.replaces].id;
+  claims_[item.claim].kind = request.kind();
   const auto answer = store_->acquire(request, message.life, now());
   assert(answer.ok());
   if (request.replaces) {
@@ -81,8 +87,7 @@ void SimStore::acquire(Message& message) {
 void SimStore::renew(Message& message) {
   for (std::size_t i = 0; i < message.count; ++i) {
     Message::Item& item = message.items[i];
-    const spi::ClaimRef ref{name(item.name), claims_[item.claim].id, milliseconds(item.lease)};
-    answered(message, item, store_->renew(ref, now()));
+    answered(message, item, store_->renew(ref_to(item.claim, item.lease), now()));
   }
 }
 
@@ -91,7 +96,7 @@ void SimStore::renew_others(const Message& message) {
   for (std::uint32_t at = 0; at < claims_.size(); ++at) {
     Known& claim = claims_[at];
     if (claim.life != message.life || claim.standing == Standing::absent) continue;
-    claim.standing = store_->renew({name(claim.name), claim.id, milliseconds(claim.lease)}, now()).standing;
+    claim.standing = store_->renew(ref_to(at, claim.lease), now()).standing;
     if (claim.standing == Standing::absent) continue;
     timeline_.record(
         {.subject = at, .length = claim.lease, .what = What::kept, .client = claim.client, .name = claim.name});
@@ -100,7 +105,7 @@ void SimStore::renew_others(const Message& message) {
 
 void SimStore::release(Message& message) {
   Message::Item& item = message.items[0];
-  const bool was_there = store_->release({name(item.name), claims_[item.claim].id, milliseconds(item.lease)}, now());
+  const bool was_there = store_->release(ref_to(item.claim, item.lease), now());
   // For a release, `granted` stands for: it was there.
   answered(message, item, {.standing = was_there ? Standing::granted : Standing::absent});
   claims_[item.claim].standing = Standing::absent;
@@ -109,7 +114,7 @@ void SimStore::release(Message& message) {
 
 void SimStore::downgrade(Message& message) {
   Message::Item& item = message.items[0];
-  const auto answer = store_->downgrade({name(item.name), claims_[item.claim].id, {}}, now());
+  const auto answer = store_->downgrade(ref_to(item.claim, 0), now());
   assert(answer.ok());
   answered(message, item, answer.value());
 }

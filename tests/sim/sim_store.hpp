@@ -37,6 +37,7 @@ class SimStore {
   std::uint32_t index_of(const spi::ClaimId& id) const;
   spi::ClaimId id_of(std::uint32_t claim) const { return claims_[claim].id; }
   std::uint8_t name_of(std::uint32_t claim) const { return claims_[claim].name; }
+  LockKind kind_of(std::uint32_t claim) const { return claims_[claim].kind; }
   std::uint32_t introduce(const spi::ClaimId& id, std::uint8_t client, std::uint32_t life, std::uint8_t name);
 
   static const LockName& name(std::uint8_t index);
@@ -47,6 +48,8 @@ class SimStore {
   const memory::Store::Counters& counters() const { return store_->counters(); }
 
  private:
+  spi::ClaimRef ref_to(std::uint32_t claim, std::uint32_t lease) const;
+
   struct Known {
     spi::ClaimId id;
     std::uint32_t life;
@@ -55,6 +58,7 @@ class SimStore {
     Message::Standing standing;
     std::uint64_t number;
     std::uint32_t lease;  ///< in milliseconds
+    LockKind kind;
   };
 
   Instant now() const { return clock_.read(timeline_.now); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +35,32 @@ std::unique_ptr<spi::Backend> open(const std::string& text, const spi::BackendCo
   }
   throw Error(Errc::bad_url, "no backend for " + text);
 }
+
+/// For which line a claim was last acquired: requests about a claim must say it, and most cases have only one.
+class Kinds {
+ public:
+  void note(const LockName& name, int claim, LockKind kind) {
+    const std::lock_guard lock(mutex_);
+    kinds_[{name.text(), claim}] = kind;
+  }
+  LockKind of(const Ref& ref) {
+    if (ref.kind) return *ref.kind;
+    const std::lock_guard lock(mutex_);
+    const auto known = kinds_.find({ref.name.text(), ref.claim});
+    return known == kinds_.end() ? LockKind::lock : known->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, int>, LockKind> kinds_;
+};
+
+Kinds& kinds() {
+  static Kinds all;
+  return all;
+}
+
+LockKind kind_of(const Ref& ref) { return kinds().of(ref); }
 
 }  // namespace
 
@@ -85,13 +113,14 @@ Pending<T> BackendUnderTest::start(std::shared_ptr<const void> arguments, Start 
 
 Pending<ClaimAnswer> BackendUnderTest::start_acquire(int claim, const Wish& wish) {
   auto kept = std::make_shared<const LockName>(wish.name);
+  kinds().note(wish.name, claim, spi::kind_of(wish.mode));
   return start<ClaimAnswer>(kept, [&](auto done) {
     const auto replaces = wish.replaces ? std::optional(id_of(*wish.replaces)) : std::nullopt;
     backend_->claims().acquire({.name = *kept,
                                 .id = id_of(claim),
                                 .mode = wish.mode,
                                 .lease = wish.lease,
-                                .kind = wish.kind,
+                                .lease_kind = wish.lease_kind,
                                 .when_busy = wish.when_busy,
                                 .lock_delay = wish.lock_delay,
                                 .replaces = replaces,
@@ -103,23 +132,25 @@ Pending<ClaimAnswer> BackendUnderTest::start_acquire(int claim, const Wish& wish
 
 Pending<bool> BackendUnderTest::start_release(const Ref& ref) {
   auto kept = std::make_shared<const LockName>(ref.name);
-  return start<bool>(
-      kept, [&](auto done) { backend_->claims().release({*kept, id_of(ref.claim), ref.lease}, std::move(done)); });
+  return start<bool>(kept, [&](auto done) {
+    backend_->claims().release({*kept, kind_of(ref), id_of(ref.claim), ref.lease}, std::move(done));
+  });
 }
 
 Pending<std::vector<ClaimAnswer>> BackendUnderTest::start_renew(const std::vector<Ref>& refs) {
   auto kept = std::make_shared<const std::vector<Ref>>(refs);
   return start<std::vector<ClaimAnswer>>(kept, [&](auto done) {
     std::vector<spi::ClaimRef> claims;  // good during the call only
-    for (const Ref& ref : *kept) claims.push_back({ref.name, id_of(ref.claim), ref.lease});
+    for (const Ref& ref : *kept) claims.push_back({ref.name, kind_of(ref), id_of(ref.claim), ref.lease});
     backend_->claims().renew(claims, std::move(done));
   });
 }
 
 Pending<ClaimAnswer> BackendUnderTest::start_downgrade(const Ref& ref) {
   auto kept = std::make_shared<const LockName>(ref.name);
-  return start<ClaimAnswer>(
-      kept, [&](auto done) { backend_->claims().downgrade({*kept, id_of(ref.claim), ref.lease}, std::move(done)); });
+  return start<ClaimAnswer>(kept, [&](auto done) {
+    backend_->claims().downgrade({*kept, kind_of(ref), id_of(ref.claim), ref.lease}, std::move(done));
+  });
 }
 
 Pending<spi::Versioned> BackendUnderTest::start_read(const LockName& name) {
@@ -267,14 +298,14 @@ void BackendUnderTest::close() {
 
 // --- what it was told -----------------------------------------------------------------------------------------------
 
-void BackendUnderTest::granted(const LockName& name, spi::ClaimId id, const ClaimAnswer& answer) {
+void BackendUnderTest::granted(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimAnswer& answer) {
   EXPECT_EQ(answer.standing, spi_suite::granted);
   EXPECT_EQ(answer.armed_at, base::Instant::min()) << "a push proves nothing about the lease";
-  note({Told::Of::a_grant, name.text(), claim_of(id), answer});
+  note({Told::Of::a_grant, name.text(), kind, claim_of(id), answer});
 }
 
-void BackendUnderTest::check(const LockName& name, spi::ClaimId id) {
-  note({Told::Of::a_hint, name.text(), claim_of(id), {}});
+void BackendUnderTest::check(const LockName& name, LockKind kind, spi::ClaimId id) {
+  note({Told::Of::a_hint, name.text(), kind, claim_of(id), {}});
 }
 
 void BackendUnderTest::note(Told told) {

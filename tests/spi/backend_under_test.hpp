@@ -42,18 +42,20 @@ struct Wish {
   LockName name = "name";
   Mode mode = exclusive;
   milliseconds lease = long_lease;
-  LeaseKind kind = LeaseKind::renewed;
+  LeaseKind lease_kind = LeaseKind::renewed;
   WhenBusy when_busy = WhenBusy::wait;
   milliseconds lock_delay = {};
   std::optional<int> replaces = {};
   std::string reason = {};
 };
 
-/// A claim that exists, or did.
+/// A claim that exists, or did. Unless `kind` says otherwise it stands in the line for which it was last acquired, by
+/// any client.
 struct Ref {
   int claim = 0;
   LockName name = "name";
   milliseconds lease = long_lease;
+  std::optional<LockKind> kind = {};
 };
 
 /// What a client was told without asking.
@@ -61,6 +63,7 @@ struct Told {
   enum class Of { a_grant, a_hint };
   Of of = Of::a_hint;
   std::string name = {};
+  LockKind kind = LockKind::lock;
   int claim = 0;
   ClaimAnswer answer = {};
 };
@@ -140,8 +143,8 @@ class BackendUnderTest final : spi::ClaimEvents {
   std::optional<Told> told_of(Told::Of of, int claim) const;
 
  private:
-  void granted(const LockName& name, spi::ClaimId id, const ClaimAnswer& answer) override;
-  void check(const LockName& name, spi::ClaimId id) override;
+  void granted(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimAnswer& answer) override;
+  void check(const LockName& name, LockKind kind, spi::ClaimId id) override;
   void note(Told told);
 
   template <class T, class Start>

@@ -63,10 +63,10 @@ TEST_P(Leases, OfDeadWaitersEndToo) {
 TEST_P(Leases, ThatAreFixedEndByThemselves) {
   BackendUnderTest client(url());
   if (!client.traits().fixed_leases) {
-    EXPECT_EQ(errc_of(client.try_acquire(1, {.kind = LeaseKind::fixed})), Errc::unsupported);
+    EXPECT_EQ(errc_of(client.try_acquire(1, {.lease_kind = LeaseKind::fixed})), Errc::unsupported);
     return;
   }
-  const ClaimAnswer held = client.acquire(1, {.lease = short_lease, .kind = LeaseKind::fixed});
+  const ClaimAnswer held = client.acquire(1, {.lease = short_lease, .lease_kind = LeaseKind::fixed});
   EXPECT_EQ(held.standing, granted);
   EXPECT_TRUE(test::eventually([&] { return client.look(1).standing == absent; }));
   EXPECT_GE(now(), held.armed_at + held.lease);

@@ -50,7 +50,7 @@ std::string Player::play(const Step& step) {
 
 std::function<std::string()> Player::begin(const Step& step) {
   BackendUnderTest& client = *clients_[step.client];
-  const Ref ref{step.claim, step.name};
+  const Ref ref{.claim = step.claim, .name = step.name, .kind = spi::kind_of(mode_of(step.claim))};
   const auto standing = [this, ref](const Pending<ClaimAnswer>& call) {
     return [this, ref, call] {
       return text_or_failure(call->result(), [&](const auto& answer) { return text_of(ref.claim, ref.name, answer); });

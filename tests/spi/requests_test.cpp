@@ -140,14 +140,32 @@ TEST_P(Requests, ReplaceEvenIfTheirTotalIsRefused) {
   EXPECT_EQ(client.acquire(4, {.mode = permits(4, 4), .replaces = 2}).standing, granted) << "the last one of the old";
 }
 
-TEST_P(Requests, ReplaceAnotherKindOfClaim) {
+TEST_P(Requests, ReplaceNothingInTheOtherLineOfTheName) {
   BackendUnderTest client(url());
   client.acquire(1);
-  client.acquire(2);
-  EXPECT_EQ(client.acquire(3, {.mode = permits(1, 1), .replaces = 1}).standing, granted);
-  EXPECT_TRUE(client.is_told_granted(2));
-  EXPECT_EQ(client.acquire(4, {.mode = shared, .replaces = 3}).place, 1U);
-  EXPECT_EQ(client.list().size(), 1U);
+  EXPECT_EQ(client.acquire(2, {.mode = permits(1, 1), .replaces = 1}).standing, granted);
+  EXPECT_EQ(client.look(1).standing, granted);
+  EXPECT_EQ(client.acquire(3, {.replaces = 2}).place, 1U);
+  EXPECT_EQ(client.look(2).standing, granted);
+}
+
+TEST_P(Requests, AreAboutOneLineEvenIfTheOtherHasTheSameId) {
+  BackendUnderTest client(url());
+  const auto in = [](LockKind kind) { return Ref{.claim = 1, .lease = 0ms, .kind = kind}; };
+  EXPECT_EQ(client.acquire(1).standing, granted);
+  EXPECT_EQ(client.renew(in(LockKind::semaphore)).standing, absent);
+  EXPECT_FALSE(client.start_release(in(LockKind::semaphore))->result().value());
+  EXPECT_EQ(client.acquire(2).standing, waiting);
+  EXPECT_EQ(client.acquire(1, {.mode = permits(1, 1)}).standing, granted);
+  EXPECT_EQ(client.acquire(3, {.mode = permits(1, 1)}).standing, waiting);
+  EXPECT_EQ(client.renew({in(LockKind::lock), in(LockKind::semaphore)}).at(0).standing, granted);
+  EXPECT_TRUE(client.start_release(in(LockKind::lock))->result().value());
+  ASSERT_TRUE(client.is_told_granted(2));
+  EXPECT_EQ(client.told_of(Told::Of::a_grant, 2)->kind, LockKind::lock);
+  EXPECT_EQ(client.renew(in(LockKind::semaphore)).standing, granted);
+  EXPECT_TRUE(client.start_release(in(LockKind::semaphore))->result().value());
+  ASSERT_TRUE(client.is_told_granted(3));
+  EXPECT_EQ(client.told_of(Told::Of::a_grant, 3)->kind, LockKind::semaphore);
 }
 
 TEST_P(Requests, ReplaceNothingThatIsNotThere) {

@@ -21,7 +21,7 @@ class Writer {
     step.claim = name * Step::claims_per_name + any(Step::claims_per_name);
     const int dice = any(100);
     if (dice < 38) {
-      acquire(step, name);
+      acquire(step);
     } else if (dice < 66) {
       step.kind = Step::Kind::release;
     } else if (dice < 79) {
@@ -58,14 +58,22 @@ class Writer {
     return "name/" + std::to_string(name);
   }
 
-  void acquire(Step& step, int name) {
+  void acquire(Step& step) {
     step.client = static_cast<std::size_t>(step.claim % Step::clients);  // a claim has one owner
     step.wish = {.name = step.name, .mode = mode_of(step.claim), .reason = "claim " + std::to_string(step.claim)};
     if (any(4) == 0) step.wish.when_busy = WhenBusy::refuse;
-    if (any(6) == 0) step.wish.replaces = name * Step::claims_per_name + any(Step::claims_per_name);
+    if (any(6) == 0) step.wish.replaces = neighbour_of(step.claim);
     if (step.wish.mode.kind == ClaimMode::permits && any(8) == 0) ++step.wish.mode.limit;
     if (any(50) == 0) step.wish.lease = 0ms;
     if (any(5) == 0) step.wish.lock_delay = 24h;  // nobody dies here, so that changes nothing
+  }
+
+  /// Another claim of the same line, or the same.
+  int neighbour_of(int claim) {
+    const int first = claim - claim % Step::claims_per_name;
+    if (mode_of(claim).kind == ClaimMode::permits)
+      return first + Step::of_locks + any(Step::claims_per_name - Step::of_locks);
+    return first + any(Step::of_locks);
   }
 
   void renew(Step& step) {
@@ -73,7 +81,7 @@ class Writer {
     for (int count = 1 + any(4); count > 0; --count) {
       const int name = any(Step::names);
       const int claim = name * Step::claims_per_name + any(Step::claims_per_name);
-      step.refs.push_back({claim, name_of(name), any(3) == 0 ? 0ms : long_lease});
+      step.refs.push_back({claim, name_of(name), any(3) == 0 ? 0ms : long_lease, spi::kind_of(mode_of(claim))});
     }
   }
 
@@ -102,8 +110,8 @@ std::string mode_text(const Mode& mode) {
 Mode mode_of(int claim) {
   const int slot = claim % Step::claims_per_name;
   if (slot < 3) return exclusive;
-  if (slot < 6) return shared;
-  return permits(static_cast<std::uint32_t>(slot - 5), total);
+  if (slot < Step::of_locks) return shared;
+  return permits(static_cast<std::uint32_t>(slot - Step::of_locks + 1), total);
 }
 
 std::string Step::describe() const {

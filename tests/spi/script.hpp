@@ -16,6 +16,7 @@ struct Step {
   static constexpr int clients = 3;
   static constexpr int names = 3;
   static constexpr int claims_per_name = 9;
+  static constexpr int of_locks = 6;  ///< the others take permits
 
   std::size_t client = 0;
   Kind kind = Kind::acquire;

@@ -22,6 +22,7 @@ struct Capabilities {
   bool fixed_leases = true;         ///< a lock can have a lease of its own: not renewed, or extended
   bool shared = true;               ///< it has shared locks
   bool permits = true;              ///< it has semaphores
+  bool registers = true;            ///< it has registers, and so what is made from them
   bool lock_delay = true;           ///< names can stay closed after an unclean end
   bool lists = true;                ///< it finds locks by what their names begin with
   bool release_requests = true;     ///< holders can be asked to let go

@@ -15,6 +15,8 @@ namespace holdfast::test {
 /// A store of which the test plays every part: requests are kept until the test answers them.
 class ScriptedBackend final : public spi::Backend, private spi::Claims {
  public:
+  explicit ScriptedBackend(StoreTraits traits = {.store = "scripted"}) : traits_(std::move(traits)) {}
+
   struct Acquire {
     spi::ClaimId id;
     spi::milliseconds lease;
@@ -55,7 +57,7 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
   spi::Claims& claims() override { return *this; }
   spi::Registers& registers() override { throw std::logic_error("no registers"); }
   spi::Administration& administration() override { throw std::logic_error("no administration"); }
-  StoreTraits traits() const override { return {.store = "scripted"}; }
+  StoreTraits traits() const override { return traits_; }
   base::Duration release_may_wait() const override { return keeps_releases_for; }
   void close(spi::Done<> done) override {
     closed = true;
@@ -88,6 +90,8 @@ class ScriptedBackend final : public spi::Backend, private spi::Claims {
     requests.pop_front();
     return first;
   }
+
+  const StoreTraits traits_;
 };
 
 }  // namespace holdfast::test

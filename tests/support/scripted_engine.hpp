@@ -39,8 +39,9 @@ struct Call {
 /// The real engine on a loop and a store that the test moves by hand.
 class ScriptedEngine : private core::UserSide {
  public:
-  explicit ScriptedEngine(core::EngineOptions options = {}) : engine(loop, *this, std::move(options)) {
-    auto made = std::make_unique<ScriptedBackend>();
+  explicit ScriptedEngine(core::EngineOptions options = {}, StoreTraits traits = {.store = "scripted"})
+      : engine(loop, *this, std::move(options)) {
+    auto made = std::make_unique<ScriptedBackend>(std::move(traits));
     store = made.get();
     engine.attach(std::move(made));
   }

@@ -210,7 +210,7 @@ TEST(Claim, TakesAPushedGrantWithTheLeaseItLastRenewed) {
   client.answer(client.store->next_acquire(), client.waiting());
   client.loop.advance(500ms);
 
-  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.granted("a", LockKind::lock, id, ScriptedEngine::granted(7, Instant::min()));
   ASSERT_TRUE(call->held());
   EXPECT_EQ(call->hold().valid_until(), armed + 3s - 32ms);
 }
@@ -222,11 +222,11 @@ TEST(Claim, OnlyChecksAPushOfAnEarlierLifeOfItsId) {
   auto waiting = client.waiting();
   waiting.number = 44;
   client.answer(client.store->next_acquire(), waiting);
-  client.engine.granted("a", id, ScriptedEngine::granted(43, Instant::min()));
+  client.engine.granted("a", LockKind::lock, id, ScriptedEngine::granted(43, Instant::min()));
   client.loop.run();
   EXPECT_FALSE(call->answer);
   EXPECT_EQ(client.store->renews.size(), 1U);
-  client.engine.granted("a", id, ScriptedEngine::granted(44, Instant::min()));
+  client.engine.granted("a", LockKind::lock, id, ScriptedEngine::granted(44, Instant::min()));
   EXPECT_TRUE(call->held());
 }
 
@@ -234,7 +234,7 @@ TEST(Claim, OnlyChecksAPushThatOvertookTheAcknowledgement) {
   ScriptedEngine client;
   const auto call = client.call("a");
   const auto id = client.store->acquires.front().id;
-  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.granted("a", LockKind::lock, id, ScriptedEngine::granted(7, Instant::min()));
   EXPECT_FALSE(call->answer);
   client.answer(client.store->next_acquire(), client.waiting());
   ASSERT_EQ(client.store->renews.size(), 1U);
@@ -247,11 +247,11 @@ TEST(Claim, TreatsAHintAsAQuestionAndNotAsAGrant) {
   const auto call = client.call("a");
   const auto id = client.store->acquires.front().id;
   client.answer(client.store->next_acquire(), client.waiting());
-  client.engine.check("a", id);
+  client.engine.check("a", LockKind::lock, id);
   client.loop.run();
   EXPECT_FALSE(call->answer);
   ASSERT_EQ(client.store->renews.size(), 1U);
-  client.engine.check("a", id);
+  client.engine.check("a", LockKind::lock, id);
   client.answer(client.store->next_renew(), std::vector{client.waiting()});
   EXPECT_EQ(client.store->renews.size(), 1U) << "a hint during the question asks again";
 }
@@ -259,10 +259,13 @@ TEST(Claim, TreatsAHintAsAQuestionAndNotAsAGrant) {
 TEST(Claim, IgnoresNewsOfOtherClaims) {
   ScriptedEngine client;
   const auto call = client.call("a");
+  const auto id = client.store->acquires.front().id;
   client.answer(client.store->next_acquire(), client.waiting());
-  client.engine.granted("a", {1, 2}, ScriptedEngine::granted(7, Instant::min()));
-  client.engine.check("a", {1, 2});
-  client.engine.granted("unknown", {1, 2}, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.granted("a", LockKind::semaphore, id, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.check("a", LockKind::semaphore, id);
+  client.engine.granted("a", LockKind::lock, {1, 2}, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.check("a", LockKind::lock, {1, 2});
+  client.engine.granted("unknown", LockKind::lock, {1, 2}, ScriptedEngine::granted(7, Instant::min()));
   client.loop.run();
   EXPECT_FALSE(call->answer);
   EXPECT_TRUE(client.store->renews.empty());
@@ -367,14 +370,14 @@ TEST(Claim, GivesAFixedLeaseInFullAfterAWaitAndThenOnlyAsks) {
   const auto id = client.store->acquires.front().id;
   client.answer(client.store->next_acquire(), client.waiting());
   client.loop.advance(500ms);
-  client.engine.granted("a", id, ScriptedEngine::granted(7, Instant::min()));
+  client.engine.granted("a", LockKind::lock, id, ScriptedEngine::granted(7, Instant::min()));
   client.loop.run();
   ASSERT_EQ(client.store->renews.size(), 1U);
   EXPECT_EQ(client.store->renews.front().leases.front(), 3s);
   client.answer(client.store->next_renew(), std::vector{client.granted(7)});
   EXPECT_EQ(call->hold().valid_until(), client.loop.now() + 3s - 32ms);
 
-  client.engine.check("a", id);
+  client.engine.check("a", LockKind::lock, id);
   client.loop.run();
   ASSERT_EQ(client.store->renews.size(), 1U);
   EXPECT_EQ(client.store->renews.front().leases.front(), 0s);

@@ -32,12 +32,12 @@ struct TestClient final : spi::ClaimEvents {
   explicit TestClient(const std::string& url = "memory:test")
       : backend(factory().open(base::Url::parse(url), {.loop = loop, .events = *this})) {}
 
-  void granted(const LockName& name, ClaimId claim, const ClaimAnswer& answer) override {
+  void granted(const LockName& name, LockKind, ClaimId claim, const ClaimAnswer& answer) override {
     last_name = name.text();
     last_granted = claim;
     last_answer = answer;
   }
-  void check(const LockName&, ClaimId claim) override { last_check = claim; }
+  void check(const LockName&, LockKind, ClaimId claim) override { last_check = claim; }
 
   /// Calls `start(done)`, and says what `done` was given.
   template <class T, class Start>
@@ -60,7 +60,8 @@ struct TestClient final : spi::ClaimEvents {
         .value();
   }
   bool release(std::uint64_t number, const LockName& name = "name") {
-    return ask<bool>([&](auto done) { backend->claims().release({name, id(number)}, std::move(done)); }).value();
+    return ask<bool>([&](auto done) { backend->claims().release({name, LockKind::lock, id(number)}, std::move(done)); })
+        .value();
   }
   void close() {
     EXPECT_TRUE(ask<spi::Nothing>([&](auto done) { backend->close(std::move(done)); }).ok());
@@ -82,7 +83,8 @@ TEST(MemoryBackend, ArmsFromWhenTheRequestWasSent) {
   EXPECT_EQ(answer.armed_at, sent);
   client.loop.advance(seconds(1));
   const LockName name = "name";
-  const std::vector<spi::ClaimRef> refs = {{name, id(1), seconds(10)}, {name, id(2), seconds(10)}};
+  const std::vector<spi::ClaimRef> refs = {{name, LockKind::lock, id(1), seconds(10)},
+                                           {name, LockKind::lock, id(2), seconds(10)}};
   const auto answers =
       client.ask<std::vector<ClaimAnswer>>([&](auto done) { client.backend->claims().renew(refs, std::move(done)); })
           .value();
@@ -154,8 +156,8 @@ TEST(MemoryBackend, AnswersClosedAfterClosing) {
   client.close();
   client.close();
   const LockName name = "name";
-  const auto answer =
-      client.ask<bool>([&](auto done) { client.backend->claims().release({name, id(1)}, std::move(done)); });
+  const auto answer = client.ask<bool>(
+      [&](auto done) { client.backend->claims().release({name, LockKind::lock, id(1)}, std::move(done)); });
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.failure().code, Errc::closed);
 }
@@ -177,8 +179,10 @@ TEST(MemoryBackend, TellsNobodyWhoHasClosed) {
 
 TEST(MemoryBackend, StopsTellingWhenAnEventMakesTheClientClose) {
   struct Closer final : spi::ClaimEvents {
-    void granted(const LockName&, ClaimId, const ClaimAnswer&) override { ADD_FAILURE() << "told after close()"; }
-    void check(const LockName&, ClaimId) override {
+    void granted(const LockName&, LockKind, ClaimId, const ClaimAnswer&) override {
+      ADD_FAILURE() << "told after close()";
+    }
+    void check(const LockName&, LockKind, ClaimId) override {
       ++checks;
       backend->close([](const Result<>&) {});
     }

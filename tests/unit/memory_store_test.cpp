@@ -205,7 +205,7 @@ TEST(MemoryStore, DowngradesWithoutAGap) {
 TEST(MemoryStore, RefusesToDowngradePermits) {
   World world;
   world.acquire(1, {.mode = permits(1, 2)});
-  const auto answer = world.store.downgrade({world.name, World::id(1)}, world.now);
+  const auto answer = world.store.downgrade(world.ref(1), world.now);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.failure().code, Errc::invalid_argument);
 }

@@ -44,6 +44,7 @@ class World {
   static ClaimId id(int claim) { return {.high = 1, .low = static_cast<std::uint64_t>(claim)}; }
 
   spi::Result<ClaimAnswer> try_acquire(int claim, const Options& options = {}) {
+    kinds[claim] = spi::kind_of(options.mode);
     const std::optional<ClaimId> replaces = options.replaces ? std::optional(id(*options.replaces)) : std::nullopt;
     return store.acquire({.name = name,
                           .id = id(claim),
@@ -60,9 +61,14 @@ class World {
     EXPECT_TRUE(answer.ok());
     return answer.ok() ? answer.value() : ClaimAnswer{};
   }
-  ClaimAnswer renew(int claim, milliseconds lease = seconds(10)) { return store.renew({name, id(claim), lease}, now); }
-  bool release(int claim) { return store.release({name, id(claim)}, now); }
-  ClaimAnswer downgrade(int claim) { return store.downgrade({name, id(claim)}, now).value(); }
+  /// In the line for which it was last acquired.
+  spi::ClaimRef ref(int claim, milliseconds lease = {}) const {
+    const auto known = kinds.find(claim);
+    return {name, known == kinds.end() ? LockKind::lock : known->second, id(claim), lease};
+  }
+  ClaimAnswer renew(int claim, milliseconds lease = seconds(10)) { return store.renew(ref(claim, lease), now); }
+  bool release(int claim) { return store.release(ref(claim), now); }
+  ClaimAnswer downgrade(int claim) { return store.downgrade(ref(claim), now).value(); }
   std::size_t evict(LockKind kind = LockKind::lock) { return store.evict(name, kind, spi::Administration::all, now); }
 
   /// The clients that were told they hold, in this order.
@@ -71,6 +77,7 @@ class World {
 
   Instant now = Instant(hours(1));
   LockName name = "name";
+  std::map<int, LockKind> kinds;
   Store store;
 
  private:

@@ -14,8 +14,8 @@ namespace holdfast::sqlite {
 namespace {
 
 struct Deaf final : spi::ClaimEvents {
-  void granted(const LockName&, spi::ClaimId, const spi::ClaimAnswer&) override {}
-  void check(const LockName&, spi::ClaimId) override {}
+  void granted(const LockName&, LockKind, spi::ClaimId, const spi::ClaimAnswer&) override {}
+  void check(const LockName&, LockKind, spi::ClaimId) override {}
 };
 
 std::optional<Error> refusal_of(const std::string& url) {

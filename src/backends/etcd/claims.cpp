@@ -52,10 +52,10 @@ Failure EtcdClaims::Wanted::different_total(std::uint32_t total) const {
 // --- acquire --------------------------------------------------------------------------------------------------------
 
 EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
-    : claim{request.name, request.id},
+    : claim{request.name, request.kind(), request.id},
       mode(request.mode),
       lease(request.lease),
-      kind(request.kind),
+      kind(request.lease_kind),
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
       line(keys.line(request.name.text(), permits())) {
@@ -88,7 +88,7 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   co_await turn;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
   wanted.choose_keys(keys_, slots_.of(wanted.claim));
-  const ClaimKey replaced = {wanted.claim.name, wanted.replaces.value_or(spi::ClaimId())};
+  const ClaimKey replaced = {wanted.claim.name, wanted.claim.kind, wanted.replaces.value_or(spi::ClaimId())};
   if (wanted.replaces) {
     auto keys = co_await finding_keys(replaced, wanted.deadline);
     if (!keys.ok()) co_return std::move(keys.failure());
@@ -289,14 +289,14 @@ Operation<Nothing> EtcdClaims::withdrawing(const Wanted& wanted) {
 void EtcdClaims::note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes) {
   if (!wanted.replaces) return;
   for (const Outcome& deleted : outcomes.first(wanted.replaced_keys.size())) {
-    if (deleted.count > 0) replacements_.at({wanted.claim.name, *wanted.replaces}).was_there = true;
+    if (deleted.count > 0) replacements_.at({wanted.claim.name, wanted.claim.kind, *wanted.replaces}).was_there = true;
   }
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
-  releasing({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
+  releasing({claim.name, claim.kind, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
 Operation<bool> EtcdClaims::releasing(ClaimKey claim, base::Duration patience) {

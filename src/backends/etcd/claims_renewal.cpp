@@ -45,7 +45,8 @@ void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
   if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
   std::vector<Look> looks;
   looks.reserve(claims.size());
-  for (const ClaimRef& claim : claims) looks.push_back({.claim = {claim.name, claim.id}, .lease = claim.lease});
+  for (const ClaimRef& claim : claims)
+    looks.push_back({.claim = {claim.name, claim.kind, claim.id}, .lease = claim.lease});
   renewing(std::move(looks)).start(std::move(done));
 }
 
@@ -313,7 +314,7 @@ Transaction EtcdClaims::changing(const Line::Claim& claim) {
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  downgrading({claim.name, claim.id}, patience_for(claim.lease)).start(std::move(done));
+  downgrading({claim.name, claim.kind, claim.id}, patience_for(claim.lease)).start(std::move(done));
 }
 
 Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration patience) {

@@ -33,6 +33,7 @@ struct KnownClaim {
 
 struct ClaimKey {
   LockName name;
+  LockKind kind;
   spi::ClaimId id;
   friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
 };

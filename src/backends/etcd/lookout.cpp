@@ -196,15 +196,16 @@ void Lookout::looked(const ClaimKey& claim, const std::optional<Standing>& stand
   const KnownClaim& before = claims_.at(claim);
   if (!standing || standing->claim.create_revision != before.create_revision) {
     forget(claim);
-    return events_.check(claim.name, claim.id);
+    return events_.check(claim.name, claim.kind, claim.id);
   }
   if (before.granted && !standing->granted) return;
   note(claim, *standing, before.mode);
   KnownClaim& known = claims_.at(claim);
   const ClaimAnswer answer = describe(known, *standing);
   if (answer.standing != ClaimAnswer::Standing::granted) return;
-  if (!std::exchange(known.granted, true)) return events_.granted(claim.name, claim.id, answer);
-  if (answer.asked_to_release && !std::exchange(known.told_of_wish, true)) events_.check(claim.name, claim.id);
+  if (!std::exchange(known.granted, true)) return events_.granted(claim.name, claim.kind, claim.id, answer);
+  if (answer.asked_to_release && !std::exchange(known.told_of_wish, true))
+    events_.check(claim.name, claim.kind, claim.id);
 }
 
 void Lookout::close() {

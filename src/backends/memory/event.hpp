@@ -21,6 +21,7 @@ struct Event {
   ClientNumber client = 0;
   Kind kind = Kind::check;
   LockName name;
+  LockKind line = LockKind::lock;  ///< in which of the name's lines the claim stands
   spi::ClaimId id = {};
   spi::ClaimAnswer answer = {};
 };

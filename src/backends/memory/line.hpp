@@ -79,10 +79,10 @@ class ClaimList {
   Claim* back_ = nullptr;
 };
 
-/// Locks and permits of one name are different things, so they have different lines.
+/// The lock and the semaphore of one name are different things, so they have different lines.
 struct LineKey {
   LockName name;
-  bool permits = false;
+  LockKind kind = LockKind::lock;
 };
 
 /// All claims on one name: those that are granted, and those that wait, in the order in which they came.

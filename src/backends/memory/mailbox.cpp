@@ -23,8 +23,8 @@ void Mailbox::empty_it() {
   for (const Event& event : events) {
     if (closed_) return;  // perhaps by the event before
     switch (event.kind) {
-      case Event::Kind::granted: events_.granted(event.name, event.id, event.answer); break;
-      case Event::Kind::check: events_.check(event.name, event.id); break;
+      case Event::Kind::granted: events_.granted(event.name, event.line, event.id, event.answer); break;
+      case Event::Kind::check: events_.check(event.name, event.line, event.id); break;
       case Event::Kind::changed: on_change_(event.name); break;
     }
   }

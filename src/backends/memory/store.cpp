@@ -29,14 +29,14 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   advance(now);
   if (request.replaces && *request.replaces != request.id) {
-    if (Claim* old = find(request.name, *request.replaces)) withdraw(*old, now);
+    if (Claim* old = find(request.name, request.kind(), *request.replaces)) withdraw(*old, now);
   }
-  if (Claim* claim = find(request.name, request.id)) {
+  if (Claim* claim = find(request.name, request.kind(), request.id)) {
     claim->client = client;
     arm(*claim, request.lease, now);
     return describe(*claim, now);
   }
-  Line& line = line_for(request.name, request.mode.kind == ClaimMode::permits);
+  Line& line = line_for(request.name, request.kind());
   const std::uint32_t limit = Line::limit_of(request.mode);
   if (line.vacant()) line.limit = limit;
   if (line.limit != limit) return kit::different_total(request, line.limit);
@@ -49,9 +49,9 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
 
 bool Store::release(const ClaimRef& ref, Instant now) {
   advance(now);
-  Claim* claim = find(ref.name, ref.id);
+  Claim* claim = find(ref);
   if (rules_.release_by_name) {
-    if (const Line* line = find_line(ref.name, false); line != nullptr && !line->granted.empty()) {
+    if (const Line* line = find_line(ref.name, LockKind::lock); line != nullptr && !line->granted.empty()) {
       claim = line->granted.front();
     }
   }
@@ -65,7 +65,7 @@ bool Store::release(const ClaimRef& ref, Instant now) {
 
 ClaimAnswer Store::renew(const ClaimRef& ref, Instant now) {
   advance(now);
-  Claim* const claim = find(ref.name, ref.id);
+  Claim* const claim = find(ref);
   if (claim != nullptr) {
     arm(*claim, ref.lease, now);
     return describe(*claim, now);
@@ -79,7 +79,7 @@ ClaimAnswer Store::renew(const ClaimRef& ref, Instant now) {
 
 Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   advance(now);
-  Claim* const claim = find(ref.name, ref.id);
+  Claim* const claim = find(ref);
   if (claim == nullptr) return ClaimAnswer{};
   if (claim->mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
   if (claim->granted && claim->mode == ClaimMode::exclusive) {

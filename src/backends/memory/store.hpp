@@ -97,31 +97,31 @@ class Store {
  private:
   struct LineKeyView {
     const LockName& name;
-    bool permits;
+    LockKind kind;
   };
   struct LineHash {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     // Not noexcept: libstdc++ then keeps the hash in the map's nodes instead of computing it again while searching.
-    std::size_t operator()(const LineKey& key) const { return (*this)(LineKeyView{key.name, key.permits}); }
+    std::size_t operator()(const LineKey& key) const { return (*this)(LineKeyView{key.name, key.kind}); }
     std::size_t operator()(const LineKeyView& key) const {
-      return std::hash<std::string>()(key.name.text()) + (key.permits ? 1 : 0);
+      return std::hash<std::string>()(key.name.text()) + (key.kind == LockKind::semaphore ? 1 : 0);
     }
   };
   struct LineEqual {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
-      return a.permits == b.permits && a.name == b.name;
+      return a.kind == b.kind && a.name == b.name;
     }
   };
   using Lines = std::unordered_map<LineKey, Line, LineHash, LineEqual>;
-  // Several names may use one id: a claim is known by both.
+  // Several lines may use one id: a claim is known by both.
   using ClaimsById = std::unordered_multimap<spi::ClaimId, Claim>;
 
-  Claim* find(const LockName& name, const spi::ClaimId& id);
-  Line* find_line(const LockName& name, bool permits);
-  Line* find_line(const LockName& name, LockKind kind) { return find_line(name, kind == LockKind::semaphore); }
-  Line& line_for(const LockName& name, bool permits);
+  Claim* find(const LockName& name, LockKind kind, const spi::ClaimId& id);
+  Claim* find(const spi::ClaimRef& ref) { return find(ref.name, ref.kind, ref.id); }
+  Line* find_line(const LockName& name, LockKind kind);
+  Line& line_for(const LockName& name, LockKind kind);
   Claim& join(Line& line, const spi::ClaimRequest& request, ClientNumber client, base::Instant now);
   void withdraw(Claim& claim, base::Instant now);
   void remove(Claim& claim);

@@ -31,7 +31,7 @@ struct Wall {
 std::optional<LockStatus> status_of(const Line& line, const Wall& wall) {
   LockStatus status;
   status.name = line.key->name.text();
-  if (line.key->permits) {
+  if (line.key->kind == LockKind::semaphore) {
     status.kind = LockKind::semaphore;
     status.total = line.limit;
   }
@@ -65,7 +65,7 @@ std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system
   }
   std::sort(found.begin(), found.end(), [](const Line* a, const Line* b) {
     const auto order = a->key->name <=> b->key->name;
-    return order != 0 ? order < 0 : a->key->permits < b->key->permits;
+    return order != 0 ? order < 0 : a->key->kind < b->key->kind;
   });
   std::vector<LockStatus> locks;
   locks.reserve(found.size());

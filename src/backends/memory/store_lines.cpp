@@ -25,20 +25,21 @@ constexpr int holders_to_look_at = 64;
 
 }  // namespace
 
-Claim* Store::find(const LockName& name, const ClaimId& id) {
+Claim* Store::find(const LockName& name, LockKind kind, const ClaimId& id) {
   for (auto [at, end] = claims_.equal_range(id); at != end; ++at) {
-    if (at->second.line->key->name == name && !at->second.ghost) return &at->second;
+    const LineKey& line = *at->second.line->key;
+    if (line.kind == kind && line.name == name && !at->second.ghost) return &at->second;
   }
   return nullptr;
 }
 
-Line* Store::find_line(const LockName& name, bool permits) {
-  const auto found = lines_.find(LineKeyView{name, permits});
+Line* Store::find_line(const LockName& name, LockKind kind) {
+  const auto found = lines_.find(LineKeyView{name, kind});
   return found == lines_.end() ? nullptr : &found->second;
 }
 
-Line& Store::line_for(const LockName& name, bool permits) {
-  if (Line* line = find_line(name, permits)) return *line;
+Line& Store::line_for(const LockName& name, LockKind kind) {
+  if (Line* line = find_line(name, kind)) return *line;
   auto at = lines_.end();
   if (vacant_.size() == max_vacant_lines) {
     auto node = lines_.extract(*vacant_.front()->key);
@@ -46,11 +47,11 @@ Line& Store::line_for(const LockName& name, bool permits) {
     vacant_.front()->vacant_index = 0;
     vacant_.pop_back();
     node.key().name = name;
-    node.key().permits = permits;
+    node.key().kind = kind;
     node.mapped() = Line{};
     at = lines_.insert(std::move(node)).position;
   } else {
-    at = lines_.try_emplace(LineKey{name, permits}).first;
+    at = lines_.try_emplace(LineKey{name, kind}).first;
   }
   at->second.key = &at->first;
   return at->second;
@@ -220,7 +221,8 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
 }
 
 void Store::tell(const Claim& claim, Event::Kind kind, ClaimAnswer answer) {
-  events_.push_back({claim.client, kind, claim.line->key->name, claim.id, std::move(answer)});
+  const LineKey& line = *claim.line->key;
+  events_.push_back({claim.client, kind, line.name, line.kind, claim.id, std::move(answer)});
 }
 
 }  // namespace holdfast::memory

@@ -56,9 +56,9 @@ void Inbox::forget(const LockName& name, const spi::ClaimId& id) {
   if (claims_.empty()) attentive_.reset();
 }
 
-void Inbox::tell(const LockName& name, const spi::ClaimId& id, ClaimAnswer answer) {
+void Inbox::tell(const LockName& name, LockKind kind, const spi::ClaimId& id, ClaimAnswer answer) {
   answer.armed_at = Instant::min();
-  if (claims_.is_news(name, id, answer.number)) events_.granted(name, id, answer);
+  if (claims_.is_news(name, id, answer.number)) events_.granted(name, kind, id, answer);
 }
 
 void Inbox::catch_up_soon() {
@@ -178,9 +178,10 @@ void Inbox::received(std::string_view message) {
   answer.lease = spi::milliseconds(lease);
   const Keys::Parsed line = Keys::parse({length.ptr + 1, end});
   const LockName name = spi::PartName::stored(line.name);
-  if (kind == 'c') return events_.check(name, id);
+  const LockKind line_kind = line.permits ? LockKind::semaphore : LockKind::lock;
+  if (kind == 'c') return events_.check(name, line_kind, id);
   note(name, id, answer, line.permits, loop_.now());
-  tell(name, id, std::move(answer));
+  tell(name, line_kind, id, std::move(answer));
 }
 
 }  // namespace holdfast::redis

@@ -49,7 +49,7 @@ class Inbox final : private Link::Owner {
             base::Instant sent);
   void forget(const LockName& name, const spi::ClaimId& id);
   /// A claim that waited is granted: tells the core, once.
-  void tell(const LockName& name, const spi::ClaimId& id, spi::ClaimAnswer answer);
+  void tell(const LockName& name, LockKind kind, const spi::ClaimId& id, spi::ClaimAnswer answer);
   const KnownClaims& claims() const { return claims_; }
 
   /// Listens to the channel of a register for at least `listening_time`. True if it does already; else the listener

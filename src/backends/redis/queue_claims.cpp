@@ -69,7 +69,8 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = kit::why_invalid(request)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  if (request.replaces) withdraw_elsewhere({request.name, *request.replaces, request.lease}, request.mode);
+  if (request.replaces)
+    withdraw_elsewhere({request.name, request.kind(), *request.replaces, request.lease}, request.mode);
   const bool permits = request.mode.kind == ClaimMode::permits;
   const milliseconds delay = std::min(request.lock_delay, longest_delay);
   Command command(usual_bytes);
@@ -213,11 +214,11 @@ void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   if (inbox_.claims().permits(claim.name, claim.id) == false) return send_downgrade(claim, std::move(done));
   // If it stands among the permits, it cannot be downgraded. Whoever asks only hears of that, and so is told the rest.
   const auto kept = std::make_shared<const LockName>(claim.name);  // it may be the more patient of the two
-  const ClaimRef only_ask = {*kept, claim.id, milliseconds::zero()};
+  const ClaimRef only_ask = {*kept, claim.kind, claim.id, milliseconds::zero()};
   auto among_permits = std::make_shared<bool>(false);
   renew({&only_ask, 1}, [this, among_permits, kept, id = claim.id](Result<std::vector<ClaimAnswer>> answers) {
     *among_permits = inbox_.claims().permits(*kept, id) == true;
-    if (*among_permits && answers.ok()) tell({*kept, id, true}, std::move(answers.value()[0]));
+    if (*among_permits && answers.ok()) tell({*kept, LockKind::semaphore, id, true}, std::move(answers.value()[0]));
   });
   send_downgrade(claim,
                  [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
@@ -250,7 +251,7 @@ void QueueClaims::catch_up() {
   constexpr std::size_t at_once = 256;
   auto claims = std::make_shared<std::vector<Named>>();
   inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
-    claims->push_back({name, id, claim.waiting});
+    claims->push_back({name, claim.permits ? LockKind::semaphore : LockKind::lock, id, claim.waiting});
     if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
   });
   ask_about(claims);
@@ -258,7 +259,7 @@ void QueueClaims::catch_up() {
 
 void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& claims) {
   std::vector<ClaimRef> refs;
-  for (const Named& claim : *claims) refs.push_back({claim.name, claim.id, milliseconds::zero()});
+  for (const Named& claim : *claims) refs.push_back({claim.name, claim.kind, claim.id, milliseconds::zero()});
   renew(refs, [this, claims](Result<std::vector<ClaimAnswer>> answers) {
     if (!answers.ok()) return;  // the core's own renewals will do
     for (std::size_t i = 0; i < claims->size(); ++i) tell((*claims)[i], std::move(answers.value()[i]));
@@ -268,9 +269,9 @@ void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& cla
 void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
   const bool granted = answer.standing == ClaimAnswer::Standing::granted;
   if (granted && claim.waiting) {
-    inbox_.tell(claim.name, claim.id, std::move(answer));
+    inbox_.tell(claim.name, claim.kind, claim.id, std::move(answer));
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
-    events_.check(claim.name, claim.id);
+    events_.check(claim.name, claim.kind, claim.id);
   }
 }
 

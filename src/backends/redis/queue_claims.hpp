@@ -65,6 +65,7 @@ class QueueClaims final : public spi::Claims {
 
   struct Named {
     LockName name;
+    LockKind kind = LockKind::lock;
     spi::ClaimId id;
     bool waiting = false;
   };

@@ -83,9 +83,10 @@ class SqliteBackend final : public spi::Backend,
           if (standing.ok()) prove(standing.value(), step);
           return standing;
         },
-        [this, &name = request.name, id = request.id](Result<Standing> standing, Done<ClaimAnswer>& answered) {
+        [this, &name = request.name, kind = request.kind(), id = request.id](Result<Standing> standing,
+                                                                             Done<ClaimAnswer>& answered) {
           if (!standing.ok()) return answered(std::move(standing.failure()));
-          if (member_) member_->note(name, id, standing.value());
+          if (member_) member_->note(name, kind, id, standing.value());
           answered(std::move(standing.value().answer));
         });
   }
@@ -115,7 +116,8 @@ class SqliteBackend final : public spi::Backend,
           std::vector<ClaimAnswer> answers;
           answers.reserve(standings.size());
           for (std::size_t i = 0; i < standings.size(); ++i) {
-            if (member_) member_->note((*refs)[i].name, (*refs)[i].id, standings[i]);
+            const ClaimRef& claim = (*refs)[i];
+            if (member_) member_->note(claim.name, claim.kind, claim.id, standings[i]);
             answers.push_back(std::move(standings[i].answer));
           }
           answered(std::move(answers));

@@ -30,7 +30,7 @@ Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterW
       watches_(watches),
       database_(database),
       neighbours_(loop, database.doors(), database.lifelines(),
-                  [this](const LockName& name, spi::ClaimId id) { look(name, id); }),
+                  [this](const LockName& name, LockKind kind, spi::ClaimId id) { look(name, kind, id); }),
       self_(std::make_shared<Membership*>(this)) {}
 
 Membership::~Membership() {
@@ -83,10 +83,10 @@ void Membership::committed() {
   for (const ClientNumber dead : std::exchange(buried_, {})) database_.doors().remove(dead);
 }
 
-void Membership::note(const LockName& name, spi::ClaimId id, const Standing& standing) {
+void Membership::note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing) {
   switch (standing.answer.standing) {
     case ClaimAnswer::Standing::granted: return hold(id);
-    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, id, standing.ahead);
+    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, kind, id, standing.ahead);
     case ClaimAnswer::Standing::absent: return note_gone(id);
   }
 }
@@ -105,16 +105,16 @@ void Membership::receive(const Message& message) {
       answer.standing = ClaimAnswer::Standing::granted;
       answer.number = static_cast<std::uint64_t>(message.number);
       answer.lease = message.lease;
-      return events_.granted(name, message.id, answer);
+      return events_.granted(name, message.line, message.id, answer);
     }
-    case Message::Kind::check: return events_.check(name, message.id);
+    case Message::Kind::check: return events_.check(name, message.line, message.id);
     case Message::Kind::changed: return watches_.changed(name);
   }
 }
 
-void Membership::look(const LockName& name, spi::ClaimId id) {
-  loop_.defer([self = self_, name, id] {
-    if (*self != nullptr) (*self)->events_.check(name, id);
+void Membership::look(const LockName& name, LockKind kind, spi::ClaimId id) {
+  loop_.defer([self = self_, name, kind, id] {
+    if (*self != nullptr) (*self)->events_.check(name, kind, id);
   });
 }
 

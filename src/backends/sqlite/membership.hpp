@@ -40,12 +40,12 @@ class Membership {
   std::vector<int> lifeline();
 
   /// What the store said of a claim.
-  void note(const LockName& name, spi::ClaimId id, const Standing& standing);
+  void note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing);
   void note_gone(spi::ClaimId id);
 
  private:
   void receive(const Message& message);
-  void look(const LockName& name, spi::ClaimId id);
+  void look(const LockName& name, LockKind kind, spi::ClaimId id);
   void hold(spi::ClaimId id);
   void let_go(spi::ClaimId id);
 

@@ -20,6 +20,7 @@ struct Message {
 
   Kind kind = Kind::check;
   std::string name = {};
+  LockKind line = LockKind::lock;  ///< in which of the name's lines the claim stands
   spi::ClaimId id = {};
   std::int64_t number = 0;
   spi::milliseconds lease = {};

@@ -29,11 +29,11 @@ Neighbours::~Neighbours() {
   for (const auto& [client, neighbour] : neighbours_) loop_.unwatch(neighbour.connection.get());
 }
 
-void Neighbours::watch(const LockName& name, spi::ClaimId id, const std::vector<ClientNumber>& ahead) {
+void Neighbours::watch(const LockName& name, LockKind kind, spi::ClaimId id, const std::vector<ClientNumber>& ahead) {
   const auto found = waits_.find(id);
   if (found != waits_.end() && found->second.ahead == ahead) return;
   forget(id);
-  waits_.insert_or_assign(id, Wait{name, ahead});
+  waits_.insert_or_assign(id, Wait{name, kind, ahead});
   for (const ClientNumber client : ahead) {
     if (!meet(client, id)) return look(id);
   }
@@ -102,10 +102,11 @@ void Neighbours::look(spi::ClaimId id) {
   if (found == waits_.end()) return;
   // Forgotten: the answer to its question says whom it waits for now.
   const LockName name = std::move(found->second.name);
+  const LockKind kind = found->second.kind;
   const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
   waits_.erase(found);
   for (const ClientNumber client : ahead) part(client, id);
-  on_gone_(name, id);
+  on_gone_(name, kind, id);
 }
 
 }  // namespace holdfast::sqlite

@@ -16,7 +16,7 @@ namespace holdfast::sqlite {
 /// to its door, and whoever waits behind it is told to look. Under the client's monitor.
 class Neighbours {
  public:
-  using OnGone = base::Callback<void(const LockName&, spi::ClaimId)>;
+  using OnGone = base::Callback<void(const LockName&, LockKind, spi::ClaimId)>;
 
   /// All must outlive it. `on_gone`: a client ahead of the claim may have gone; must not call this object.
   Neighbours(spi::Loop& loop, const Doors& doors, const Lifelines& lifelines, OnGone on_gone);
@@ -25,13 +25,14 @@ class Neighbours {
   Neighbours& operator=(const Neighbours&) = delete;
 
   /// The claim now waits for these clients, instead of those that it waited for before.
-  void watch(const LockName& name, spi::ClaimId id, const std::vector<ClientNumber>& ahead);
+  void watch(const LockName& name, LockKind kind, spi::ClaimId id, const std::vector<ClientNumber>& ahead);
   /// The claim does not wait any more.
   void forget(spi::ClaimId id);
 
  private:
   struct Wait {
     LockName name;
+    LockKind kind;
     std::vector<ClientNumber> ahead;
   };
   struct Neighbour {

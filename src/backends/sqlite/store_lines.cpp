@@ -230,9 +230,13 @@ std::uint32_t Store::place_of(const LineKey& line, const Claim& claim) {
 }
 
 void Store::tell(Message::Kind kind, const LineKey& line, const Claim& claim) {
-  notices_.push_back(
-      {claim.client,
-       {.kind = kind, .name = std::string(line.name), .id = claim.id, .number = claim.number, .lease = claim.lease}});
+  notices_.push_back({claim.client,
+                      {.kind = kind,
+                       .name = std::string(line.name),
+                       .line = line.permits ? LockKind::semaphore : LockKind::lock,
+                       .id = claim.id,
+                       .number = claim.number,
+                       .lease = claim.lease}});
 }
 
 }  // namespace holdfast::sqlite

@@ -16,7 +16,7 @@ using spi::Result;
 using Part = Session::Part;
 
 void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  run_downgrade(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name});
+  run_downgrade(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name, claim.kind});
 }
 
 Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {

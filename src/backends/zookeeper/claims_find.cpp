@@ -88,7 +88,7 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::find_again(AcquireCall cal
   if (wish.replaces && *wish.replaces != wish.key.id) {
     // What it replaces goes whether or not it is there itself already; where it stands depends on that.
     call->is_in_doubt();
-    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
+    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name, wish.key.kind});
     Result<bool> left = co_await leaving;
     if (!left.ok()) co_return Standing(left.failure());
     const Flow<SeenLine> seeing_again = see(session, path, wish.permits(), Freshness::newest);

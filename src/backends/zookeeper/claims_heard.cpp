@@ -19,7 +19,7 @@ constexpr base::Duration long_held = 50ms;
 
 void NodeClaims::check_soon(const ClaimKey& key) {
   loop_.defer([this, key, alive = alive_] {
-    if (*alive) events_.check(key.name, key.id);
+    if (*alive) events_.check(key.name, key.kind, key.id);
   });
 }
 
@@ -35,7 +35,7 @@ Detached NodeClaims::run_listen(ClaimKey key) {
   const Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
   const Reply& own = co_await asking;
   const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
-  if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.id);
+  if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.kind, key.id);
 }
 
 void NodeClaims::listen_to_long_held() {
@@ -59,7 +59,7 @@ void NodeClaims::node_changed(Session& session, const std::string& path) {
     if (claim->waiting && claim->path() != path) {
       run_look(key);
     } else {
-      events_.check(key.name, key.id);
+      events_.check(key.name, key.kind, key.id);
     }
   }
 }
@@ -76,9 +76,9 @@ Detached NodeClaims::run_look(ClaimKey key) {
   ClaimAnswer& answer = where.value();
   if (answer.standing == ClaimAnswer::Standing::granted) {
     answer.armed_at = base::Instant::min();
-    events_.granted(key.name, key.id, answer);
+    events_.granted(key.name, key.kind, key.id, answer);
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.check_after > 0ms) {
-    events_.check(key.name, key.id);
+    events_.check(key.name, key.kind, key.id);
   }
 }
 

@@ -27,7 +27,7 @@ namespace {
 constexpr int attempts = 8;
 
 std::optional<Failure> why_unsupported(const ClaimRequest& request, const Address& address) {
-  if (request.kind == LeaseKind::fixed) {
+  if (request.lease_kind == LeaseKind::fixed) {
     return Failure{Errc::unsupported, address.shown() +
                                           " has no fixed leases: a lock lasts as long as its client's session, which "
                                           "is always renewed"};
@@ -62,13 +62,14 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_unsupported(request, sessions_.address())) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)), {.key = {request.id, request.name},
-                                                                                 .mode = request.mode,
-                                                                                 .lease = request.lease,
-                                                                                 .when_busy = request.when_busy,
-                                                                                 .replaces = request.replaces,
-                                                                                 .client = request.client,
-                                                                                 .reason = request.reason});
+  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)),
+              {.key = {request.id, request.name, request.kind()},
+               .mode = request.mode,
+               .lease = request.lease,
+               .when_busy = request.when_busy,
+               .replaces = request.replaces,
+               .client = request.client,
+               .reason = request.reason});
 }
 
 Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
@@ -103,7 +104,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
   std::optional<KnownClaim> replaced;
   if (wish.replaces_another()) {
-    const ClaimKey old = {*wish.replaces, wish.key.name};
+    const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
     if (const KnownClaim* const known = known_.find(old)) {
       replaced = *known;
     } else if (!known_.is_leaving(old, *session)) {
@@ -133,7 +134,8 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
-        const Flow<Result<std::optional<FoundClaim>>> finding = find(session, {*wish.replaces, wish.key.name});
+        const Flow<Result<std::optional<FoundClaim>>> finding =
+            find(session, {*wish.replaces, wish.key.name, wish.key.kind});
         Result<std::optional<FoundClaim>> found = co_await finding;
         if (!found.ok()) co_return found.failure();
         replaced = found.value() ? std::optional(std::move(found.value()->claim)) : std::nullopt;
@@ -148,7 +150,7 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
       if (created.outcome != Outcome::lost) known_.forget(wish.key);
       co_return explain(created, true);
     }
-    if (replaced) known_.forget({*wish.replaces, wish.key.name});
+    if (replaced) known_.forget({*wish.replaces, wish.key.name, wish.key.kind});
     known_.note(wish.key, {.session = session,
                            .line = path,
                            .node = last_part(created.text),
@@ -176,7 +178,7 @@ Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall ca
   if (!other_total && !busy) co_return std::nullopt;
   if (replaces) {
     call->is_in_doubt();
-    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name});
+    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name, wish.key.kind});
     Result<bool> left = co_await leaving;
     if (!left.ok()) co_return Standing(left.failure());
   }

@@ -13,7 +13,7 @@ using spi::Done;
 using spi::Result;
 
 void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
-  run_release(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name});
+  run_release(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name, claim.kind});
 }
 
 Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {

@@ -16,10 +16,13 @@
 
 namespace holdfast::zookeeper {
 
-/// A claim of this client. Several names may use one id.
+/// A claim of this client. Several lines may use one id.
 struct ClaimKey {
   spi::ClaimId id;
   LockName name;
+  LockKind kind;
+
+  bool permits() const { return kind == LockKind::semaphore; }
 
   /// What only this claim is called, for a NameGate.
   std::string gate() const { return name.text() + '\0' + guid_of(id); }

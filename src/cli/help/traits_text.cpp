@@ -43,6 +43,7 @@ std::string in_words(const StoreTraits& traits) {
          field("permits", either(traits.permits, "semaphores", "no semaphores")) +
          field("delay", either(traits.lock_delay, "a lock can stay closed for a while after its holder died",
                                "no delay after a holder died")) +
+         field("registers", either(traits.registers, "values with versions", "no registers")) +
          field("listing", either(traits.lists, "all locks", "none: one lock at a time, by its name")) +
          field("asking", either(traits.release_requests, "holders can be asked to let go", "nobody can be asked")) +
          field("clock", either(traits.has_clock, "the store tells the time", "none; each host's own is used")) +

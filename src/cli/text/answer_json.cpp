@@ -23,6 +23,7 @@ Json json_of(const StoreTraits& traits) {
           {"shared", traits.shared},
           {"permits", traits.permits},
           {"lock_delay", traits.lock_delay},
+          {"registers", traits.registers},
           {"lists", traits.lists},
           {"release_requests", traits.release_requests},
           {"durable_tokens", traits.durable_tokens},

@@ -90,7 +90,7 @@ void Cell::pass_on(Tenure& tenure, Claim::Told told) {
 bool Cell::within_bounds(const Tenure& tenure) const {
   const Claim& claim = tenure.claim;
   if (claim.phase() != Phase::granted || claim.at_risk() || claim.asked_for()) return false;
-  if (claim.terms().kind == LeaseKind::fixed) return false;
+  if (claim.terms().lease_kind == LeaseKind::fixed) return false;
   const EngineOptions& options = engine_.options();
   const Instant now = engine_.loop().now();
   const Duration bound = std::min(Duration(claim.terms().ttl) / options.max_local_share, options.max_local_time);
@@ -114,7 +114,7 @@ Tenure* Cell::shared_tenure_for(const Request& request) const {
 /// Readers whose claim has served its time go on with a newer one: both are held, so there is no gap.
 void Cell::absorb_older_readers(Tenure& newer) {
   const Claim::Terms& terms = newer.claim.terms();
-  if (terms.mode.kind != ClaimMode::shared || terms.kind == LeaseKind::fixed) return;
+  if (terms.mode.kind != ClaimMode::shared || terms.lease_kind == LeaseKind::fixed) return;
   for (Tenure* older = tenures_.first(); older != nullptr; older = tenures_.next(*older)) {
     const bool same = older != &newer && older->claim.phase() == Phase::granted && older->claim.terms() == terms;
     const Instant now = engine_.loop().now();
@@ -225,7 +225,7 @@ void Cell::claim_granted(Tenure& tenure) {
   if (tenure.claim.terms().mode.kind == ClaimMode::exclusive) return;
   // All readers that stood behind the first enter with it.
   const bool joined = tenure.claim.terms().mode.kind == ClaimMode::shared && engine_.options().local_turns > 0 &&
-                      tenure.claim.terms().kind == LeaseKind::renewed;
+                      tenure.claim.terms().lease_kind == LeaseKind::renewed;
   while (joined && tenure.claim.phase() == Phase::granted && !line_.empty() && tenure.suits(line_.front())) {
     ++engine_.counters().local_turns;
     admit_front(tenure);

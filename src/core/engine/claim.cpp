@@ -58,7 +58,7 @@ void Claim::send_acquire() {
                                   .id = id_,
                                   .mode = terms_.mode,
                                   .lease = terms_.ttl,
-                                  .kind = terms_.kind,
+                                  .lease_kind = terms_.lease_kind,
                                   .when_busy = when_busy_,
                                   .lock_delay = terms_.lock_delay,
                                   .replaces = replaces,
@@ -128,7 +128,7 @@ void Claim::become_granted(const ClaimAnswer& answer) {
   number_ = answer.number;
   set_phase(Phase::granted);
   const bool pushed = answer.armed_at == Instant::min();
-  if (terms_.kind == LeaseKind::fixed) {
+  if (terms_.lease_kind == LeaseKind::fixed) {
     // While it waited, part of the lease has run: renewed once, so that the user has all of it.
     lease_owed_ = pushed;
     renewal_due_ = Instant::max();
@@ -232,7 +232,7 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   if (stale || std::exchange(check_again_, false)) {
     renew_now();
   } else {
-    renew_at(terms_.kind == LeaseKind::fixed ? Instant::max() : renewal_due());
+    renew_at(terms_.lease_kind == LeaseKind::fixed ? Instant::max() : renewal_due());
   }
   if (downgrade_owed_) send_downgrade({});
   const ClaimId kept = id_;
@@ -280,11 +280,11 @@ void Claim::send_downgrade(spi::Done<> done) {
     }
     landed();
   };
-  engine_.claims().downgrade({name_, id_, terms_.ttl}, std::move(answered));
+  engine_.claims().downgrade({name_, kind(), id_, terms_.ttl}, std::move(answered));
 }
 
 void Claim::extend(spi::milliseconds length, spi::Done<> done) {
-  const spi::ClaimRef longer{name_, id_, length};
+  const spi::ClaimRef longer{name_, kind(), id_, length};
   ++in_flight_;
   auto answered = [this, id = id_,
                    done = std::move(done)](const spi::Result<std::vector<ClaimAnswer>>& answers) mutable {
@@ -359,6 +359,7 @@ Leftovers::Leftover Claim::as_leftover(Told told) const {
   const Duration longest = Duration(terms_.ttl + terms_.lock_delay) + 2 * drift_allowance(terms_.ttl);
   const Instant from = std::max(engine_.loop().now(), lease_.valid_until());
   return {.id = id_,
+          .kind = kind(),
           .until = engine_.leases_are_sessions() ? Instant::max() : base::saturating_add(from, longest),
           .lease = terms_.ttl,
           .told = std::move(told)};
@@ -396,7 +397,7 @@ void Claim::acknowledge(const ClaimAnswer& answer) {
 
 /// Renewing a fixed lease that the user has had in full only asks about it.
 spi::milliseconds Claim::renewal_length() const {
-  const bool ask_only = terms_.kind == LeaseKind::fixed && phase_ == Phase::granted && !lease_owed_;
+  const bool ask_only = terms_.lease_kind == LeaseKind::fixed && phase_ == Phase::granted && !lease_owed_;
   return ask_only ? spi::milliseconds::zero() : terms_.ttl;
 }
 

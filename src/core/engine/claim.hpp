@@ -55,7 +55,7 @@ class Claim {
     spi::milliseconds ttl = {};
     spi::milliseconds lock_delay = {};
     spi::Mode mode = {};
-    LeaseKind kind = LeaseKind::renewed;
+    LeaseKind lease_kind = LeaseKind::renewed;
     friend bool operator==(const Terms&, const Terms&) = default;
   };
   using Told = Leftovers::Told;
@@ -107,11 +107,13 @@ class Claim {
 
   // For Renewals.
   spi::ClaimId id() const { return id_; }
-  spi::ClaimRef ref_to(spi::ClaimId id) const { return {name_, id, renewal_length()}; }
+  spi::ClaimRef ref_to(spi::ClaimId id) const { return {name_, kind(), id, renewal_length()}; }
   void renewal_sent() { ++in_flight_; }
   void renewal_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& result);
 
  private:
+  /// Whose line it stands in. A claim never changes from one to the other.
+  LockKind kind() const { return spi::kind_of(terms_.mode); }
   void send_acquire();
   void acquire_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& result);
   void handle_renewal(const spi::Result<spi::ClaimAnswer>& result);

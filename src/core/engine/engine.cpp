@@ -65,16 +65,12 @@ void Engine::cell_closed() {
   if (cells_to_close_ == 0) close_backend();
 }
 
-void Engine::granted(const LockName& name, spi::ClaimId id, const spi::ClaimAnswer& answer) {
-  for (const Cells* cells : {&locks_, &semaphores_}) {
-    if (Cell* cell = find(*cells, name)) cell->granted(id, answer);
-  }
+void Engine::granted(const LockName& name, LockKind kind, spi::ClaimId id, const spi::ClaimAnswer& answer) {
+  if (Cell* const cell = find(cells(kind), name)) cell->granted(id, answer);
 }
 
-void Engine::check(const LockName& name, spi::ClaimId id) {
-  for (const Cells* cells : {&locks_, &semaphores_}) {
-    if (Cell* cell = find(*cells, name)) cell->check(id);
-  }
+void Engine::check(const LockName& name, LockKind kind, spi::ClaimId id) {
+  if (Cell* const cell = find(cells(kind), name)) cell->check(id);
 }
 
 void Engine::contact(bool good) {

@@ -83,8 +83,8 @@ class Engine final : public spi::ClaimEvents {
   std::size_t cells() const { return locks_.size() + semaphores_.size(); }
 
   // spi::ClaimEvents
-  void granted(const LockName& name, spi::ClaimId id, const spi::ClaimAnswer& answer) override;
-  void check(const LockName& name, spi::ClaimId id) override;
+  void granted(const LockName& name, LockKind kind, spi::ClaimId id, const spi::ClaimAnswer& answer) override;
+  void check(const LockName& name, LockKind kind, spi::ClaimId id) override;
 
  private:
   using Cells = std::unordered_map<std::string_view, std::unique_ptr<Cell>>;  ///< by the name that the cell holds

@@ -97,11 +97,12 @@ void Leftovers::send(Entry& entry) {
   entry.under_way = true;
   entry.again_at = Instant::max();
   ++in_flight_;
-  engine_.claims().release({name_, entry.id, entry.lease}, [this, id = entry.id](const spi::Result<bool>& answer) {
-    answered(id, answer);
-    --in_flight_;
-    if (idle()) on_idle_();
-  });
+  engine_.claims().release({name_, entry.kind, entry.id, entry.lease},
+                           [this, id = entry.id](const spi::Result<bool>& answer) {
+                             answered(id, answer);
+                             --in_flight_;
+                             if (idle()) on_idle_();
+                           });
 }
 
 void Leftovers::answered(ClaimId id, const spi::Result<bool>& answer) {

@@ -29,6 +29,7 @@ class Leftovers {
 
   struct Leftover {
     spi::ClaimId id;
+    LockKind kind;
     /// When the store has dropped it by itself.
     base::Instant until;
     spi::milliseconds lease;

@@ -28,7 +28,7 @@ struct Request : base::ListNode<Request> {
   bool is_try() const { return when_busy == spi::WhenBusy::refuse; }
   /// What it wants of the store.
   Claim::Terms terms() const {
-    return {.ttl = options.ttl, .lock_delay = options.lock_delay, .mode = mode, .kind = options.lease};
+    return {.ttl = options.ttl, .lock_delay = options.lock_delay, .mode = mode, .lease_kind = options.lease};
   }
 
   const LockOptions& options;

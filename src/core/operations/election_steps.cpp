@@ -130,6 +130,7 @@ Operation<Nothing> publish(Caller& caller, LockName name, std::shared_ptr<HoldRe
 
 Operation<std::shared_ptr<HoldRecord>> campaign(Caller& caller, LockName name, std::string value, LockOptions options,
                                                 spi::WhenBusy when_busy) {
+  if (auto why = why_no_registers(caller)) co_return *std::move(why);
   const KeptCell cell(caller.engine().cell(lock_of(name)));
   for (;;) {
     Request::Answer elected = co_await caller.acquire(*cell, options, {}, when_busy);

@@ -161,6 +161,7 @@ Operation<std::optional<BegunRun>> begin_with_lock(Caller& caller, std::shared_p
 
 Operation<std::optional<BegunRun>> begin_run(Caller& caller, Cell& cell, milliseconds period, milliseconds at_least,
                                              LockOptions options, spi::WhenBusy when_busy) {
+  if (auto why = why_no_registers(caller)) co_return *std::move(why);
   Request::Answer lock = co_await caller.acquire(cell, options, {}, when_busy);
   if (!lock.ok()) co_return std::move(lock.failure());
   const std::shared_ptr<HoldRecord> held = lock.value();

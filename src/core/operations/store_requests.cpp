@@ -16,13 +16,23 @@ Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKin
   co_return answer;
 }
 
+std::optional<spi::Failure> why_no_registers(const Caller& caller) {
+  const StoreTraits& traits = caller.engine().traits();
+  if (traits.registers) return std::nullopt;
+  return spi::Failure{Errc::unsupported, traits.store +
+                                             " does not support registers, nor what needs them: run once, "
+                                             "latches, barriers and elections"};
+}
+
 Operation<Versioned> read(Caller& caller, LockName name, Persistence persistence) {
+  if (auto why = why_no_registers(caller)) co_return *std::move(why);
   auto start = [&](spi::Done<Versioned> done) { caller.engine().backend().registers().read(name, std::move(done)); };
   auto answer = co_await ask<Versioned>(caller, persistence, Effect::none, start);
   co_return answer;
 }
 
 Operation<Registers::WriteAnswer> write_if(Caller& caller, LockName name, std::uint64_t expected, std::string value) {
+  if (auto why = why_no_registers(caller)) co_return *std::move(why);
   auto start = [&](spi::Done<Registers::WriteAnswer> done) {
     caller.engine().backend().registers().write_if(name, expected, value, std::move(done));
   };
@@ -41,6 +51,7 @@ Operation<std::uint64_t> set(Caller& caller, LockName name, std::string value) {
 }
 
 Operation<std::int64_t> add(Caller& caller, LockName name, std::int64_t amount) {
+  if (auto why = why_no_registers(caller)) co_return *std::move(why);
   auto start = [&](spi::Done<std::int64_t> done) {
     caller.engine().backend().registers().add(name, amount, std::move(done));
   };

@@ -48,7 +48,10 @@ Operation<T> ask(Caller& caller, Persistence persistence, Effect effect, Start s
 /// One lock or semaphore of the store's, as spi::Administration shows it.
 Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKind kind, Persistence persistence);
 
-// Registers, as spi::Registers has them.
+// Registers, as spi::Registers has them. Errc::unsupported where the traits say that the store has none.
+
+/// For what would do something else first.
+std::optional<spi::Failure> why_no_registers(const Caller& caller);
 
 Operation<spi::Versioned> read(Caller& caller, LockName name, Persistence persistence);
 Operation<spi::Registers::WriteAnswer> write_if(Caller& caller, LockName name, std::uint64_t expected,
