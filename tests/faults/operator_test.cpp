@@ -71,12 +71,11 @@ TEST_P(Operator, TakesALockFromItsHolderWhoIsToldAndFencedOff) {
 
 TEST_P(Operator, TakesAPlaceInTheLineFromAWaiterWhoJoinsAgain) {
   act_on(store_->claims_of("a").at(1));  // and then it is gone
-  ASSERT_TRUE(eventually(renewal_and_patience + slack, [&] { return store_->claims_of("a").size() == 2; }))
-      << "it stands in the line again";
+  ASSERT_TRUE(eventually([&] { return store_->claims_of("a").size() == 2; })) << "it stands in the line again";
   EXPECT_TRUE(waits(*line_[0]));
   EXPECT_EQ(holder_.ask("valid a"), "yes");
   ASSERT_EQ(holder_.ask("release a"), "released");
-  EXPECT_GT(token_in(line_[0]->receive(renewal_and_patience + slack).value_or("no answer")), token_);
+  EXPECT_GT(token_in(line_[0]->receive(test::patience).value_or("no answer")), token_);
   EXPECT_THAT(store_->claims_of("a"), SizeIs(1));
 }
 

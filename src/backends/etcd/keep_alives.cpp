@@ -33,10 +33,10 @@ void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<Kept
 
 void KeepAlives::kept_alive(std::uint64_t stream, const LeaseReply& lease) {
   if (stream != stream_ || requests_.empty()) return;
+  if (requests_.front().lease != lease.id) return abandon_stream();  // it does not make sense
   Request request = std::move(requests_.front());
   requests_.pop_front();
   set_timer();
-  if (request.lease != lease.id) return abandon_stream();  // it does not make sense
   if (request.done) request.done(KeptAlive{lease.seconds, request.sent});
 }
 
