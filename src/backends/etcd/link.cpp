@@ -41,8 +41,6 @@ Link::Link(spi::Loop& loop, const Address& address)
   check_not_forked();
 }
 
-Link::~Link() { *alive_ = false; }
-
 void Link::close() {
   closed_ = true;
   gathered_timer_.cancel();
@@ -353,8 +351,8 @@ void Link::prepare() {
   const auto files = address_.uses_tls ? std::optional(address_.tls) : std::nullopt;
   const auto made = std::make_shared<std::optional<Result<Preparations>>>();
   loop_.run_blocking([files, made] { made->emplace(Preparations::made_from(files)); },
-                     [this, alive = alive_, made] {
-                       if (*alive) prepared(std::move(**made));
+                     [this, here = lifetime_.watch(), made] {
+                       if (here.lasts()) prepared(std::move(**made));
                      });
 }
 
@@ -435,8 +433,8 @@ void Link::logged_in(Result<Reply> result) {
 
 template <class Task>
 void Link::come_back(Task task) {
-  loop_.post([alive = alive_, task = std::move(task)]() mutable {
-    if (*alive) task();
+  loop_.post([here = lifetime_.watch(), task = std::move(task)]() mutable {
+    if (here.lasts()) task();
   });
 }
 

@@ -12,6 +12,7 @@
 #include "backends/etcd/failures.hpp"
 #include "backends/etcd/preparations.hpp"
 #include "backends/etcd/wire.hpp"
+#include "base/lifetime.hpp"
 #include "spi/loop.hpp"
 #include "spi/operation.hpp"
 
@@ -41,7 +42,6 @@ class Link final : WireEvents {
   /// Contacts nobody yet, and loads nothing. REQUIRES: all outlive it. Throws Error in a child that was forked after
   /// etcd had been used, which no module survives.
   Link(spi::Loop& loop, const Address& address);
-  ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -167,8 +167,8 @@ class Link final : WireEvents {
   bool logging_in_ = false;
   bool has_token_ = false;
   bool closed_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< looked at under the monitor only
-  std::unique_ptr<Wire> wire_;                                  ///< the last member: its end ends what its thread does
+  base::Lifetime lifetime_;     ///< looked at under the monitor only
+  std::unique_ptr<Wire> wire_;  ///< the last member: its end ends what its thread does
 };
 
 /// `co_await transacting(...)`.
