@@ -35,8 +35,8 @@ void EtcdAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Operation<std::optional<LockStatus>> EtcdAdministration::showing(LockName name, bool permits) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   const Instant until = deadline();
   auto line = co_await reading(keys_.line(name.text(), permits), until);
   if (!line.ok()) co_return std::move(line.failure());
@@ -185,8 +185,8 @@ void EtcdAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Operation<std::size_t> EtcdAdministration::evicting(LockName name, bool permits, std::uint64_t up_to) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   const Instant until = deadline();
   for (;;) {
     auto line = co_await reading(keys_.line(name.text(), permits), until);
@@ -211,8 +211,8 @@ void EtcdAdministration::ask_to_release(const LockName& name, LockKind kind, con
 }
 
 Operation<std::size_t> EtcdAdministration::asking(LockName name, bool permits, ReleaseRequest request) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   const Instant until = deadline();
   for (;;) {
     auto line = co_await reading(keys_.line(name.text(), permits), until);
@@ -242,8 +242,8 @@ void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<
 
 /// Writes the new total into all claims, the oldest first.
 Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   const Instant until = deadline();
   const std::string key = keys_.line(name.text(), true);
   for (;;) {

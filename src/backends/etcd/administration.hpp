@@ -7,7 +7,7 @@
 #include "backends/etcd/keys.hpp"
 #include "backends/etcd/line.hpp"
 #include "backends/etcd/link.hpp"
-#include "backends/etcd/turns.hpp"
+#include "kit/request_order.hpp"
 #include "spi/administration.hpp"
 #include "spi/loop.hpp"
 #include "spi/operation.hpp"
@@ -18,8 +18,8 @@ namespace holdfast::etcd {
 class EtcdAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  EtcdAdministration(spi::Loop& loop, Link& link, const Keys& keys, Turns& turns)
-      : loop_(loop), link_(link), keys_(keys), turns_(turns) {}
+  EtcdAdministration(spi::Loop& loop, Link& link, const Keys& keys, kit::RequestOrder& order)
+      : loop_(loop), link_(link), keys_(keys), order_(order) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
@@ -61,7 +61,7 @@ class EtcdAdministration final : public spi::Administration {
   spi::Loop& loop_;
   Link& link_;
   const Keys& keys_;
-  Turns& turns_;
+  kit::RequestOrder& order_;
 };
 
 }  // namespace holdfast::etcd

@@ -14,9 +14,9 @@
 #include "backends/etcd/link.hpp"
 #include "backends/etcd/lookout.hpp"
 #include "backends/etcd/registers.hpp"
-#include "backends/etcd/turns.hpp"
 #include "backends/etcd/watches.hpp"
 #include "base/random.hpp"
+#include "kit/request_order.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -31,12 +31,12 @@ class EtcdBackend final : public spi::Backend {
         keys_(address_.prefix),
         link_(context.loop, address_),
         watches_(context.loop, link_),
-        turns_(context.loop),
+        order_(context.loop),
         leases_(context.loop, link_),
         lookout_(context, link_, watches_, leases_, keys_),
-        claims_(context.loop, link_, keys_, turns_, leases_, lookout_, base::Random(base::Random::fresh_seed()).next()),
+        claims_(context.loop, link_, keys_, order_, leases_, lookout_, base::Random(base::Random::fresh_seed()).next()),
         registers_(context.loop, link_, keys_, watches_),
-        administration_(context.loop, link_, keys_, turns_) {}
+        administration_(context.loop, link_, keys_, order_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Registers& registers() override { return registers_; }
@@ -63,7 +63,7 @@ class EtcdBackend final : public spi::Backend {
     const std::vector<std::int64_t> unused = leases_.close();
     const bool first = !link_.closed();
     link_.close();  // whoever waits for a call hears of it
-    turns_.close();
+    order_.close();
     registers_.close();
     link_.give_back(first ? unused : std::vector<std::int64_t>(), std::move(done));
   }
@@ -73,7 +73,7 @@ class EtcdBackend final : public spi::Backend {
   const Keys keys_;
   Link link_;
   Watches watches_;
-  Turns turns_;
+  kit::RequestOrder order_;  ///< calls may overtake each other on their way
   Leases leases_;
   Lookout lookout_;
   EtcdClaims claims_;

@@ -84,8 +84,9 @@ void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const Instant began = loop_.now();
   const std::string& name = wanted.claim.name.text();
-  const Turns::Ticket turn = wanted.replaces ? turns_.join_to_replace(name, *wanted.replaces) : turns_.join(name);
-  co_await turn;
+  const kit::RequestOrder::Place queued =
+      wanted.replaces ? order_.enter_to_replace(name, *wanted.replaces) : order_.enter(name);
+  co_await queued;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
   wanted.choose_keys(keys_, slots_.of(wanted.claim));
   const ClaimKey replaced = {wanted.claim.name, wanted.claim.kind, wanted.replaces.value_or(spi::ClaimId())};
@@ -301,8 +302,8 @@ void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
 
 Operation<bool> EtcdClaims::releasing(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join_to_release(claim.name.text(), claim.id);
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter_to_release(claim.name.text(), claim.id);
+  co_await queued;
   auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
   if (!released.ok() || released.value()) co_return released;
   // A claim that replaces it may have been quicker.

@@ -14,7 +14,7 @@
 #include "backends/etcd/sight.hpp"
 #include "backends/etcd/slots.hpp"
 #include "backends/etcd/stray_keys.hpp"
-#include "backends/etcd/turns.hpp"
+#include "kit/request_order.hpp"
 #include "spi/claims.hpp"
 #include "spi/operation.hpp"
 
@@ -25,12 +25,12 @@ class EtcdClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
   /// `client`: a number that no other client has.
-  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, Turns& turns, Leases& leases, Lookout& lookout,
+  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, kit::RequestOrder& order, Leases& leases, Lookout& lookout,
              std::uint64_t client)
       : loop_(loop),
         link_(link),
         keys_(keys),
-        turns_(turns),
+        order_(order),
         leases_(leases),
         lookout_(lookout),
         stray_keys_(loop, link),
@@ -97,7 +97,7 @@ class EtcdClaims final : public spi::Claims {
   spi::Loop& loop_;
   Link& link_;
   const Keys& keys_;
-  Turns& turns_;
+  kit::RequestOrder& order_;
   Leases& leases_;
   Lookout& lookout_;
   StrayKeys stray_keys_;

@@ -58,10 +58,10 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::renewing(std::vector<Look> looks
     patience = std::min(patience, patience_for(look.lease));
     names.insert(look.claim.name.text());
   }
-  std::vector<Turns::Ticket> turns;
-  turns.reserve(names.size());
-  for (const std::string& name : names) turns.push_back(turns_.join(name));
-  for (const Turns::Ticket& turn : turns) co_await turn;
+  std::vector<kit::RequestOrder::Place> queued;
+  queued.reserve(names.size());
+  for (const std::string& name : names) queued.push_back(order_.enter(name));
+  for (const kit::RequestOrder::Place& place : queued) co_await place;
   auto answers = co_await looking(looks, link_.deadline_after(began, patience));
   co_return answers;
 }
@@ -319,8 +319,8 @@ void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
-  const Turns::Ticket turn = turns_.join(claim.name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(claim.name.text());
+  co_await queued;
   const Instant deadline = link_.deadline_after(began, patience);
   std::vector<Look> one;
   one.push_back({.claim = claim});

@@ -27,7 +27,7 @@ EtcdRegisters::EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watc
       link_(link),
       keys_(keys),
       watches_of_keys_(watches),
-      turns_(loop),
+      order_(loop),
       watches_(loop, [this](const LockName& name) { stop_watching(name); }) {}
 
 // --- reading and writing --------------------------------------------------------------------------------------------
@@ -35,8 +35,8 @@ EtcdRegisters::EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watc
 void EtcdRegisters::read(const LockName& name, Done<Versioned> done) { reading(name).start(std::move(done)); }
 
 Operation<Versioned> EtcdRegisters::reading(LockName name) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
   auto reply = co_await transacting(link_, std::move(read), loop_.now() + spi::longest_patience);
@@ -52,8 +52,8 @@ void EtcdRegisters::write_if(const LockName& name, std::uint64_t expected, std::
 }
 
 Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing(LockName name, std::uint64_t expected, std::string value) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   auto answer = co_await writing_now(name, expected, std::move(value), loop_.now() + spi::longest_patience);
   co_return answer;
 }
@@ -80,8 +80,8 @@ void EtcdRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
 
 /// etcd cannot add: it is read, and written if nobody has written in between.
 Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount) {
-  const Turns::Ticket turn = turns_.join(name.text());
-  co_await turn;
+  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  co_await queued;
   const Instant deadline = loop_.now() + spi::longest_patience;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
@@ -139,7 +139,7 @@ void EtcdRegisters::stop_watching(const LockName& name) {
 
 void EtcdRegisters::close() {
   closed_ = true;
-  turns_.close();
+  order_.close();
   watches_.close(is_closed());
 }
 

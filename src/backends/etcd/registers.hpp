@@ -6,9 +6,9 @@
 
 #include "backends/etcd/keys.hpp"
 #include "backends/etcd/link.hpp"
-#include "backends/etcd/turns.hpp"
 #include "backends/etcd/watches.hpp"
 #include "kit/register_watches.hpp"
+#include "kit/request_order.hpp"
 #include "spi/operation.hpp"
 #include "spi/registers.hpp"
 
@@ -44,7 +44,7 @@ class EtcdRegisters final : public spi::Registers {
   Link& link_;
   const Keys& keys_;
   Watches& watches_of_keys_;
-  Turns turns_;
+  kit::RequestOrder order_;
 
   struct Watched {
     std::uint64_t watch = 0;

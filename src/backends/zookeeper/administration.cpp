@@ -65,7 +65,7 @@ void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, Which which) {
-  const NameGate::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const Flow<bool> preparing = is_ready(session, call);
@@ -188,7 +188,7 @@ void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to) {
-  const NameGate::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const Flow<bool> preparing = is_ready(session, call);
@@ -232,7 +232,7 @@ void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, con
 }
 
 Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request) {
-  const NameGate::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const Flow<bool> preparing = is_ready(session, call);
@@ -286,7 +286,7 @@ void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<
 }
 
 Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::uint32_t total) {
-  const NameGate::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const Flow<bool> preparing = is_ready(session, call);

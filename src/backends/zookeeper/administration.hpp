@@ -7,8 +7,8 @@
 #include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/lines.hpp"
-#include "backends/zookeeper/name_gate.hpp"
 #include "backends/zookeeper/sessions.hpp"
+#include "kit/request_order.hpp"
 #include "spi/administration.hpp"
 
 namespace holdfast::zookeeper {
@@ -17,7 +17,7 @@ namespace holdfast::zookeeper {
 class NodeAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  NodeAdministration(Sessions& sessions, Calls& calls, NameGate& names)
+  NodeAdministration(Sessions& sessions, Calls& calls, kit::RequestOrder& names)
       : sessions_(sessions), calls_(calls), names_(names) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
@@ -49,7 +49,7 @@ class NodeAdministration final : public spi::Administration {
 
   Sessions& sessions_;
   Calls& calls_;
-  NameGate& names_;
+  kit::RequestOrder& names_;
 };
 
 }  // namespace holdfast::zookeeper

@@ -82,7 +82,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
   const Nodes nodes_;
   Calls calls_;
   Sessions sessions_;
-  NameGate names_;  ///< all requests about a name pass it in their order; each stays until the next may be sent
+  kit::RequestOrder names_;  ///< of all requests about a name; each leaves when the next may be sent
   NodeClaims claims_;
   NodeRegisters registers_;
   NodeAdministration administration_;

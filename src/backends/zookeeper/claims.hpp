@@ -11,8 +11,8 @@
 #include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/known_claims.hpp"
 #include "backends/zookeeper/lines.hpp"
-#include "backends/zookeeper/name_gate.hpp"
 #include "backends/zookeeper/sessions.hpp"
+#include "kit/request_order.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
 
@@ -23,7 +23,7 @@ namespace holdfast::zookeeper {
 class NodeClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
-  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls, NameGate& names)
+  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls, kit::RequestOrder& names)
       : loop_(context.loop),
         events_(context.events),
         sessions_(sessions),
@@ -90,7 +90,7 @@ class NodeClaims final : public spi::Claims {
   Detached run_downgrade(AcquireCall call, ClaimKey key);
 
   // claims_join.cpp
-  Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place);
+  Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, kit::RequestOrder::Place& place);
   Flow<std::optional<Standing>> look_before(AcquireCall call, SessionPtr session, Wish wish, bool replaces);
   static Flow<Joined> make_node(SessionPtr session, std::string line, Wish wish, std::optional<KnownClaim> replaced);
   static Sent create_node(Session& session, const std::string& line, const Wish& wish,
@@ -125,9 +125,9 @@ class NodeClaims final : public spi::Claims {
   Sessions& sessions_;
   const Nodes& nodes_;
   Calls& calls_;
-  NameGate& names_;
+  kit::RequestOrder& names_;
   KnownClaims known_;
-  NameGate claims_;  ///< who need not stay in names_ any more stays here until it is answered
+  kit::RequestOrder claims_;  ///< a request that has left names_ early stays here until it is answered
   struct Held {
     base::Instant since;
     ClaimKey key;

@@ -20,9 +20,9 @@ void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Detached NodeClaims::run_downgrade(AcquireCall call, ClaimKey key) {
-  const NameGate::Place place = names_.enter(key.name.text());
+  const kit::RequestOrder::Place place = names_.enter(key.name.text());
   co_await place;
-  const NameGate::Place own = claims_.enter(key.gate());
+  const kit::RequestOrder::Place own = claims_.enter(key.queue_name());
   co_await own;
   if (call->over()) co_return;
   const KnownClaim* const known = known_.find(key);

@@ -74,9 +74,9 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
   const SessionPtr session = sessions_.for_lease(wish.lease);
-  NameGate::Place place = names_.enter(wish.key.name.text());
+  kit::RequestOrder::Place place = names_.enter(wish.key.name.text());
   co_await place;
-  const NameGate::Place own = claims_.enter(wish.key.gate());
+  const kit::RequestOrder::Place own = claims_.enter(wish.key.queue_name());
   co_await own;
   if (call->over()) co_return;
   const Flow<bool> preparing = is_ready(session, call);
@@ -100,7 +100,8 @@ Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
   call->answer(std::move(standing));
 }
 
-Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish, NameGate::Place& place) {
+Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish,
+                                            kit::RequestOrder::Place& place) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
   std::optional<KnownClaim> replaced;
   if (wish.replaces_another()) {

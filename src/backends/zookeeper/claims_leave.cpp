@@ -21,12 +21,12 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
   if (before == nullptr || !before->session->is_up() || !names_.is_free(key.name.text()) ||
-      !claims_.is_free(key.gate())) {
+      !claims_.is_free(key.queue_name())) {
     reading.emplace(loop_, spi::Expectation::Of::upkeep);
   }
-  NameGate::Place place = names_.enter(key.name.text());
+  kit::RequestOrder::Place place = names_.enter(key.name.text());
   co_await place;
-  NameGate::Place own = claims_.enter(key.gate());
+  kit::RequestOrder::Place own = claims_.enter(key.queue_name());
   co_await own;
   if (call->over()) co_return;
   const KnownClaim* const claim = known_.find(key);

@@ -68,7 +68,7 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 // NOLINTNEXTLINE(readability-function-size): one flow of requests and their answers, in the order they are sent
 Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   // Those before it are executed before. But what waits for another session must not keep this one's leases waiting.
-  std::deque<NameGate::Place> places;
+  std::deque<kit::RequestOrder::Place> places;
   if (sessions_.is_only_one()) {
     for (const std::string& name : names_of(claims)) places.push_back(names_.enter(name));
   }
@@ -90,7 +90,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   for (const SessionPtr& session : to_prove) {
     if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(sessions_.beat(session));
   }
-  for (const NameGate::Place& place : places) co_await place;
+  for (const kit::RequestOrder::Place& place : places) co_await place;
 
   // Everything is asked at once.
   std::deque<Question> questions;

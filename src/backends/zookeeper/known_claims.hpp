@@ -24,8 +24,8 @@ struct ClaimKey {
 
   bool permits() const { return kind == LockKind::semaphore; }
 
-  /// What only this claim is called, for a NameGate.
-  std::string gate() const { return name.text() + '\0' + guid_of(id); }
+  /// What only this claim is called, for a queue of requests about it alone.
+  std::string queue_name() const { return name.text() + '\0' + guid_of(id); }
   friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
 };
 
