@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/etcd/address.hpp"
 #include "base/url.hpp"
 #include "holdfast/error.hpp"
+#include "support/errors.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -36,6 +38,29 @@ TEST(EtcdAddress, HasAUserAndAPassword) {
   EXPECT_EQ(address.tls.key_file, "/k");
   EXPECT_EQ(address.shown().find("pass"), std::string::npos);
   EXPECT_NE(address.shown().find("host:2379"), std::string::npos);
+}
+
+TEST(EtcdAddress, IsRefusedIfItIsOddAndNeverRepeated) {
+  struct Case {
+    const char* url;
+    const char* hint;
+  };
+  for (const auto& [url, hint] : {Case{"etcd:hunter2", "two slashes"},
+                                  {"etcd://", "no host"},
+                                  {"etcd://a,hunter2%2C", "no host"},
+                                  {"etcd://hunter2@host", "user:password@host"},
+                                  {"etcd://:hunter2@host", "user:password@host"},
+                                  {"etcd://host/hunter2", "has a path"},
+                                  {"etcd://host?prefix=hunter2:", "prefix"},
+                                  {"etcd://host?ca=hunter2", "unknown option"},
+                                  {"etcds://host?cert=hunter2", "both cert and key"},
+                                  {"etcds://host?verify=hunter2", "unknown option"}}) {
+    const std::optional<Error> refusal = test::error_of([&] { static_cast<void>(address_in(url)); });
+    ASSERT_TRUE(refusal) << url;
+    EXPECT_EQ(refusal->errc(), Errc::bad_url) << url;
+    EXPECT_NE(std::string(refusal->what()).find(hint), std::string::npos) << url << ": " << refusal->what();
+    EXPECT_EQ(std::string(refusal->what()).find("hunter2"), std::string::npos) << url << ": " << refusal->what();
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/url.hpp"
+#include "kit/url/options.hpp"
 
 namespace holdfast::etcd {
 
@@ -17,15 +18,9 @@ namespace holdfast::etcd {
 /// | prefix        | what all keys begin with; `holdfast` unless given                              |
 /// | ca, cert, key | TLS: files with trusted authorities, and with the client's certificate and key |
 struct Address {
-  struct Tls {
-    std::string authorities_file = {};  ///< empty: those that the system trusts
-    std::string certificate_file = {};
-    std::string key_file = {};
-  };
-
   std::vector<std::string> servers = {};  ///< "host:port", an IPv6 address in brackets; at least one
   bool uses_tls = false;
-  Tls tls = {};
+  kit::TlsFiles tls = {};
   std::string user = {};  ///< empty: nobody logs in
   std::string password = {};
   std::string prefix = "holdfast";

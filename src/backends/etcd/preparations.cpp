@@ -30,7 +30,7 @@ Result<std::string> contents_of(const std::string& file, const std::string& what
   return text;
 }
 
-Result<WireTls> contents_of(const Address::Tls& files) {
+Result<WireTls> contents_of(const kit::TlsFiles& files) {
   // gRPC has authorities of its own; those of the system are what people expect.
   constexpr const char* authorities_of_the_system = "/etc/ssl/certs/ca-certificates.crt";
   WireTls tls;
@@ -55,7 +55,7 @@ Result<WireTls> contents_of(const Address::Tls& files) {
 
 }  // namespace
 
-Result<Preparations> Preparations::made_from(const std::optional<Address::Tls>& files) {
+Result<Preparations> Preparations::made_from(const std::optional<kit::TlsFiles>& files) {
   Preparations all;
   try {
     all.make_wire = load_module();

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "backends/etcd/address.hpp"
 #include "backends/etcd/wire.hpp"
+#include "kit/url/options.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::etcd {
@@ -15,7 +15,7 @@ struct Preparations {
   std::optional<WireTls> tls = {};
 
   /// Blocks. A failure says which file cannot be used, or why the module cannot be. `files`: empty without TLS.
-  static spi::Result<Preparations> made_from(const std::optional<Address::Tls>& files);
+  static spi::Result<Preparations> made_from(const std::optional<kit::TlsFiles>& files);
 };
 
 }  // namespace holdfast::etcd

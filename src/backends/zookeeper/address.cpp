@@ -1,38 +1,16 @@
 #include "backends/zookeeper/address.hpp"
 
-#include <algorithm>
 #include <string_view>
+#include <utility>
 
-#include "holdfast/error.hpp"
+#include "kit/url/authority.hpp"
+#include "kit/url/options.hpp"
+#include "kit/url/refuse_url.hpp"
 
 namespace holdfast::zookeeper {
 namespace {
 
-constexpr std::size_t max_prefix_bytes = 64;
-constexpr std::size_t max_hosts = 64;
-constexpr std::string_view usual_port = "2181";
-
-[[noreturn]] void refuse(const std::string& what) { throw Error(Errc::bad_url, "the zookeeper URL " + what); }
-
-void parse_hosts(std::string_view text, Address& address) {
-  while (true) {
-    const std::size_t comma = text.find(',');
-    address.hosts.push_back(kit::Host::parse(text.substr(0, comma), "zookeeper", usual_port));
-    if (address.hosts.size() > max_hosts) refuse("names more than " + std::to_string(max_hosts) + " hosts");
-    if (comma == std::string_view::npos) return;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-void parse_credentials(std::string_view text, Address& address) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
-    refuse("needs both a user and a password before the '@', or neither");
-  }
-  address.user = base::decode_path(text.substr(0, colon));
-  address.password = base::decode_path(text.substr(colon + 1));
-  if (address.user.find(':') != std::string::npos) refuse("has a ':' in its user, which ZooKeeper's digests cannot");
-}
+[[noreturn]] void refuse(const std::string& what) { kit::refuse_url("zookeeper", what); }
 
 /// As the servers would refuse it, but with a better message.
 void parse_chroot(std::string_view text, Address& address) {
@@ -47,15 +25,8 @@ void parse_chroot(std::string_view text, Address& address) {
 }
 
 void set_prefix(const std::string& value, Address& address) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  };
-  if (value.empty() || value.size() > max_prefix_bytes || !std::all_of(value.begin(), value.end(), allowed) ||
-      value == "." || value == ".." || value == "zookeeper") {
-    refuse("has a prefix that is not made of 1 to 64 letters, digits and . _ -");
-  }
-  address.prefix = value;
+  address.prefix = kit::parse_prefix(value, "zookeeper", "");
+  if (value == "." || value == ".." || value == "zookeeper") refuse("has a prefix that ZooKeeper keeps for itself");
 }
 
 void set_fair(const std::string& value, Address& address) {
@@ -66,18 +37,13 @@ void set_fair(const std::string& value, Address& address) {
 }  // namespace
 
 Address Address::parse(const base::Url& url) {
+  kit::Authority authority = kit::Authority::parse(url.rest, {.store = "zookeeper", .usual_port = "2181"});
   Address address;
-  std::string_view rest = url.rest;
-  if (!rest.starts_with("//")) refuse("needs two slashes before the hosts; write for example zookeeper://localhost");
-  rest.remove_prefix(2);
-  const std::size_t slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    parse_credentials(authority.substr(0, at), address);
-    authority.remove_prefix(at + 1);
-  }
-  parse_hosts(authority, address);
-  if (slash != std::string_view::npos) parse_chroot(rest.substr(slash), address);
+  address.user = std::move(authority.user);
+  address.password = std::move(authority.password);
+  if (address.user.find(':') != std::string::npos) refuse("has a ':' in its user, which ZooKeeper's digests cannot");
+  address.hosts = std::move(authority.hosts);
+  parse_chroot(authority.path, address);
   for (const auto& [name, value] : url.options) {
     if (name == "prefix") {
       set_prefix(value, address);

@@ -3,12 +3,12 @@
 #include <charconv>
 
 #include "base/url.hpp"
-#include "holdfast/error.hpp"
+#include "kit/url/refuse_url.hpp"
 
 namespace holdfast::kit {
 
 Host Host::parse(std::string_view text, const std::string& store, std::string_view usual_port) {
-  const auto refuse = [&](const std::string& what) { throw Error(Errc::bad_url, "the " + store + " URL " + what); };
+  const auto refuse = [&](const std::string& what) { refuse_url(store, what); };
   Host host;
   std::string_view port;
   if (text.starts_with('[')) {
