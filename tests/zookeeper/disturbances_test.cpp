@@ -167,6 +167,45 @@ TEST_F(ZookeeperDisturbances, CuratorsWayToAskIsUnderstood) {
   EXPECT_TRUE(hold.valid());
 }
 
+/// Longer than it takes until a lock counts as held for long, and much shorter than the times at which a client with a
+/// lease of ten minutes looks whether something has come.
+void hold_for_a_moment() {
+  const auto end = std::chrono::steady_clock::now() + 200ms;
+  ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() >= end; }));
+}
+constexpr auto at_once = 5s;
+
+TEST_F(ZookeeperDisturbances, AHolderWithALongLeaseIsAskedAtOnce) {
+  Client client(url());
+  Client operator_(url());
+  test::Recorder<std::string> asked;
+  Hold hold = Mutex(client, "mine", {.ttl = 600s}).acquire();
+  hold.on_release_request([&](const ReleaseRequest& request) { asked.add(request.reason); });
+  hold_for_a_moment();
+  EXPECT_EQ(operator_.ask_to_release("mine", {.reason = "maintenance", .within = 60s}), 1U);
+  EXPECT_TRUE(eventually(at_once, [&] { return asked.size() == 1; }));
+  hand_.remove(line("mine") + "/" + hand_.children(line("mine")).at(0));
+  EXPECT_TRUE(eventually(at_once, [&] { return hold.state() == HoldState::lost; }));
+}
+
+TEST_F(ZookeeperDisturbances, AHolderWhoseWatchWasNotAnsweredIsAskedAllTheSame) {
+  Proxy proxy(server().port());
+  Client client(url(proxy));
+  test::Recorder<std::string> asked;
+  for (const std::string name : {"a", "b", "c"}) {
+    Hold hold = Mutex(client, name, {.ttl = 600s}).acquire();
+    hold.on_release_request([&](const ReleaseRequest& request) { asked.add(request.reason); });
+    const std::size_t lost = proxy.lost();
+    proxy.lose_replies();  // among them the one to the watch, if it was not quicker
+    EXPECT_TRUE(eventually([&] { return proxy.lost() > lost; }));
+    proxy.reset();
+    hold_for_a_moment();
+    hand_.set(line(name) + "/" + hand_.children(line(name)).at(0), "__REVOKE__");
+    EXPECT_TRUE(asked.reaches(1)) << name;
+    asked.take();
+  }
+}
+
 // --- what things cost -----------------------------------------------------------------------------------------------
 
 std::string last_change() {

@@ -16,6 +16,8 @@
 #include "base/file_descriptor.hpp"
 #include "holdfast/holdfast.hpp"
 #include "redis/fake_server.hpp"
+#include "support/background.hpp"
+#include "support/eventually.hpp"
 #include "zookeeper/hand.hpp"
 #include "zookeeper/server.hpp"
 
@@ -56,6 +58,19 @@ TEST(ZookeeperErrors, AnotherUsersNodesAreDenied) {
   Client same("zookeeper://ann:hunter2@" + place() + "?prefix=" + prefix);
   EXPECT_FALSE(Mutex(same, "name").try_acquire());
   EXPECT_EQ(same.list().size(), 1U);
+}
+
+TEST(ZookeeperErrors, AHolderThatMayNotBeAskedDoesNotCountAsGone) {
+  const std::string prefix = new_prefix();
+  Client anybody("zookeeper://" + place() + "?prefix=" + prefix);
+  const Hold opening = Mutex(anybody, "name").acquire();  // the line is everybody's
+  Client owner("zookeeper://ann:hunter2@" + place() + "?prefix=" + prefix);
+  test::Background waiter([&](std::stop_token stop) { return Mutex(owner, "name").acquire(stop); });
+  ASSERT_TRUE(test::eventually([&] { return Hand(server().port()).children("/" + prefix + "/name").size() == 2; }));
+  Hand(server().port()).remove("/" + prefix + "/name/" + Hand(server().port()).children("/" + prefix + "/name").at(0));
+  const Hold hold = waiter.take();
+  EXPECT_EQ(test::errc_of([&] { anybody.ask_to_release("name", {.reason = "please", .within = 1s}); }),
+            Errc::access_denied);
 }
 
 TEST(ZookeeperErrors, AMissingChrootIsPointedOut) {

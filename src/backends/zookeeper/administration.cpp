@@ -247,24 +247,34 @@ Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, Rel
     co_return;
   }
   call->is_in_doubt();
-  std::deque<Flow<bool>> asking;
+  std::deque<Flow<Result<bool>>> asking;
   for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
     if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries()[i].node, request));
   }
   std::size_t asked = 0;
-  for (const Flow<bool>& each : asking) {
-    const bool told = co_await each;
-    if (told) ++asked;
+  std::optional<spi::Failure> failure;
+  for (const Flow<Result<bool>>& each : asking) {
+    const Result<bool> told = co_await each;
+    if (!told.ok()) {
+      failure = told.failure();
+    } else if (told.value()) {
+      ++asked;
+    }
+  }
+  if (failure) {
+    call->answer(*std::move(failure));
+    co_return;
   }
   call->answer(asked);
 }
 
-/// Whether the holder with this node was told.
-Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, ReleaseRequest request) {
+/// Whether the holder with this node was told. False if it has gone.
+Flow<Result<bool>> NodeAdministration::ask(SessionPtr session, std::string path, ReleaseRequest request) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const Sent reading = session->get(path);
     const Reply& node = co_await reading;
-    if (!node.ok()) co_return false;
+    if (node.outcome == Outcome::no_node) co_return false;
+    if (!node.ok()) co_return explain(node, true);
     std::string data(revoke_message);
     if (Record::is_ours(node.text)) {
       Record record = Record::from(node.text);
@@ -273,9 +283,12 @@ Flow<bool> NodeAdministration::ask(SessionPtr session, std::string path, Release
     }
     const Sent writing = session->set(path, data, node.stat.version);
     const Reply& written = co_await writing;
-    if (written.outcome != Outcome::other_version) co_return written.ok();
+    if (written.ok()) co_return true;
+    if (written.outcome == Outcome::no_node) co_return false;
+    if (written.outcome != Outcome::other_version) co_return explain(written, true);
   }
-  co_return false;
+  co_return spi::Failure{Errc::unreachable,
+                         sessions_.address().shown() + " changes " + path + " faster than it can be read; try again"};
 }
 
 void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {

@@ -43,7 +43,7 @@ class NodeAdministration final : public spi::Administration {
   Detached run_now(CallPtr<std::chrono::system_clock::time_point> call);
 
   Flow<spi::Result<std::optional<LockStatus>>> status_of(SessionPtr session, Which which, Freshness freshness);
-  static Flow<bool> ask(SessionPtr session, std::string path, ReleaseRequest request);
+  Flow<spi::Result<bool>> ask(SessionPtr session, std::string path, ReleaseRequest request);
   spi::Failure explain(const Reply& reply, bool doubtful) const;
   std::string path_of(const Which& which) const { return sessions_.nodes().line_of(which.name, which.permits); }
 

@@ -28,12 +28,18 @@ void NodeClaims::listen_later(const ClaimKey& key) {
   if (!long_held_timer_.armed()) long_held_timer_.set(loop_.now() + long_held);
 }
 
-/// What happened before we could hear of it is seen.
+/// What happened before we could hear of it is seen. Nobody waits for a lock that is held, so nobody would read what
+/// the servers tell of it: as long as it lasts, the client's own thread does.
 Detached NodeClaims::run_listen(ClaimKey key) {
-  const KnownClaim* const claim = known_.find(key);
+  KnownClaim* const claim = known_.find(key);
+  if (!claim->reading) claim->reading = std::make_shared<spi::Expectation>(loop_, spi::Expectation::Of::upkeep);
   known_.listen(*claim->session, claim->path(), key);
   const Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
   const Reply& own = co_await asking;
+  if (own.outcome == Outcome::lost || own.outcome == Outcome::not_sent) {
+    if (*alive_) listen_later(key);  // nobody knows whether there is a watch
+    co_return;
+  }
   const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
   if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.kind, key.id);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "backends/zookeeper/sessions.hpp"
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
+#include "spi/loop.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -41,6 +43,8 @@ struct KnownClaim {
   /// Somebody asked it to release: which change of its data said so, and when its time ends, by our clock.
   std::uint64_t asked_in = 0;
   base::Instant asked_until = {};
+  /// Once it has been held for long: whatever is told of its node is read at once.
+  std::shared_ptr<const spi::Expectation> reading = {};
 
   /// It was made as an exclusive one.
   bool was_downgraded() const {
