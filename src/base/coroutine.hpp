@@ -27,7 +27,7 @@ class [[nodiscard]] Coroutine {
         Done told = std::move(promise.done);
         Result outcome = std::move(*promise.result);
         ended.destroy();
-        told(std::move(outcome));
+        if (told) told(std::move(outcome));
         return std::noop_coroutine();
       }
       void await_resume() const noexcept {}
@@ -56,6 +56,9 @@ class [[nodiscard]] Coroutine {
     begun.promise().done = std::move(done);
     begun.resume();
   }
+
+  /// Begins it; nobody hears its result.
+  void start() && { std::move(*this).start({}); }
 
   bool await_ready() const noexcept { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {

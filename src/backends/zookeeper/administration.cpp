@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
-#include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
 #include "kit/answer_soon.hpp"
 #include "kit/rules.hpp"
@@ -15,6 +14,7 @@
 namespace holdfast::zookeeper {
 
 using spi::Done;
+using spi::Operation;
 using spi::Result;
 using std::chrono::system_clock;
 
@@ -61,32 +61,30 @@ spi::Failure NodeAdministration::explain(const Reply& reply, bool doubtful) cons
 // --- looking --------------------------------------------------------------------------------------------------------
 
 void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
-  run_show(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore});
+  calls_.start(spi::longest_patience, std::move(done),
+               [&](CallPtr call) { return showing(std::move(call), {name.text(), kind == LockKind::semaphore}); });
 }
 
-Detached NodeAdministration::run_show(CallPtr<std::optional<LockStatus>> call, Which which) {
+Operation<std::optional<LockStatus>> NodeAdministration::showing(CallPtr call, Which which) {
   const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
-  const Flow<Result<std::optional<LockStatus>>> looking = status_of(session, std::move(which), Freshness::newest);
-  Result<std::optional<LockStatus>> status = co_await looking;
-  call->answer(std::move(status));
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
+  auto status = co_await looking_at(session, std::move(which), Freshness::newest);
+  co_return status;
 }
 
-Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr session, Which which,
-                                                                      Freshness freshness) {
+Operation<std::optional<LockStatus>> NodeAdministration::looking_at(SessionPtr session, Which which,
+                                                                    Freshness freshness) {
   const std::string path = path_of(which);
-  const Flow<SeenLine> seeing = see(session, path, which.permits, freshness);
-  const SeenLine seen = co_await seeing;
+  const SeenLine seen = co_await see(session, path, which.permits, freshness);
   if (!seen.ok()) co_return explain(seen.reply, false);
-  std::deque<Sent> asked;
+  std::deque<base::Future<Reply>> asked;
   for (const Entry& entry : seen.line.entries()) asked.push_back(session->get(path + "/" + entry.node));
-  std::map<std::int64_t, Sent> beats;  // by session
+  std::map<std::int64_t, base::Future<Reply>> beats;  // by session
   std::optional<spi::Failure> failure;
-  for (const Sent& each : asked) {
+  for (const base::Future<Reply>& each : asked) {
     const Reply& node = co_await each;
     if (!node.ok() && node.outcome != Outcome::no_node) failure = explain(node, false);
     const std::int64_t owner = node.stat.owner;
@@ -111,28 +109,24 @@ Flow<Result<std::optional<LockStatus>>> NodeAdministration::status_of(SessionPtr
 }
 
 void NodeAdministration::list(std::string_view prefix, Done<std::vector<LockStatus>> done) {
-  run_list(make_call(calls_, spi::longest_patience, std::move(done)), std::string(prefix));
+  calls_.start(spi::longest_patience, std::move(done),
+               [&](CallPtr call) { return listing(std::move(call), std::string(prefix)); });
 }
 
-Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std::string prefix) {
+Operation<std::vector<LockStatus>> NodeAdministration::listing(CallPtr call, std::string prefix) {
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
-  const Sent syncing = session->sync(sessions_.nodes().root());
-  const Sent listing_locks = session->children(sessions_.nodes().locks());
-  const Sent listing_semaphores = session->children(sessions_.nodes().semaphores());
-  co_await syncing;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
+  static_cast<void>(session->sync(sessions_.nodes().root()));
+  const base::Future<Reply> listing_locks = session->children(sessions_.nodes().locks());
+  const base::Future<Reply> listing_semaphores = session->children(sessions_.nodes().semaphores());
   std::vector<Which> found;
   for (const bool permits : {false, true}) {
-    const Sent& listing = permits ? listing_semaphores : listing_locks;
-    const Reply& listed = co_await listing;
-    if (call->over()) co_return;
+    const base::Future<Reply>& answer = permits ? listing_semaphores : listing_locks;
+    const Reply& listed = co_await answer;
+    if (call->over()) co_return nobody_waits();
     if (listed.outcome == Outcome::no_node) continue;
-    if (!listed.ok()) {
-      call->answer(explain(listed, false));
-      co_return;
-    }
+    if (!listed.ok()) co_return explain(listed, false);
     for (const std::string& node : listed.children) {
       const auto name = Nodes::decode(node);
       if (name && name->starts_with(prefix)) found.push_back({*name, permits});
@@ -140,138 +134,118 @@ Detached NodeAdministration::run_list(CallPtr<std::vector<LockStatus>> call, std
   }
   std::sort(found.begin(), found.end(),
             [](const Which& a, const Which& b) { return a.name != b.name ? a.name < b.name : a.permits < b.permits; });
-  std::deque<Flow<Result<std::optional<LockStatus>>>> looking;
-  for (const Which& which : found) looking.push_back(status_of(session, which, Freshness::at_least_ours));
+  std::deque<base::Future<Result<std::optional<LockStatus>>>> looking;
+  for (const Which& which : found) {
+    looking.push_back(base::started(looking_at(session, which, Freshness::at_least_ours)));
+  }
   std::vector<LockStatus> locks;
   std::optional<spi::Failure> failure;
-  for (auto& each : looking) {
-    Result<std::optional<LockStatus>> status = co_await each;
+  for (const auto& each : looking) {
+    auto& status = co_await each;
     if (!status.ok()) {
       failure = status.failure();
     } else if (status.value()) {
       locks.push_back(*std::move(status.value()));
     }
   }
-  if (failure) {
-    call->answer(*std::move(failure));
-    co_return;
-  }
-  call->answer(std::move(locks));
+  if (failure) co_return *std::move(failure);
+  co_return locks;
 }
 
 void NodeAdministration::now(Done<system_clock::time_point> done) {
-  run_now(make_call(calls_, spi::longest_patience, std::move(done)));
+  calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) { return telling_time(std::move(call)); });
 }
 
 /// The leader writes down when a node was changed.
-Detached NodeAdministration::run_now(CallPtr<system_clock::time_point> call) {
+Operation<system_clock::time_point> NodeAdministration::telling_time(CallPtr call) {
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
-  const Flow<Reply> beating = sessions_.beat(session);
-  const Reply beaten = co_await beating;
-  if (beaten.outcome == Outcome::no_node) {
-    call->answer(no_chroot(sessions_.address()));
-  } else if (!beaten.ok()) {
-    call->answer(explain(beaten, false));
-  } else {
-    call->answer(instant_of(beaten.stat.changed_at));
-  }
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
+  const Reply beaten = co_await sessions_.beat(session);
+  if (beaten.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
+  if (!beaten.ok()) co_return explain(beaten, false);
+  co_return instant_of(beaten.stat.changed_at);
 }
 
 // --- changing -------------------------------------------------------------------------------------------------------
 
 void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
-  run_evict(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore},
-            up_to);
+  calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) {
+    return evicting(std::move(call), {name.text(), kind == LockKind::semaphore}, up_to);
+  });
 }
 
-Detached NodeAdministration::run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to) {
+Operation<std::size_t> NodeAdministration::evicting(CallPtr call, Which which, std::uint64_t up_to) {
   const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
-  const Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
-  const SeenLine seen = co_await seeing;
-  if (call->over()) co_return;
-  if (!seen.ok()) {
-    call->answer(explain(seen.reply, false));
-    co_return;
-  }
+  const SeenLine seen = co_await see(session, path, which.permits, Freshness::newest);
+  if (call->over()) co_return nobody_waits();
+  if (!seen.ok()) co_return explain(seen.reply, false);
   std::size_t evicted = 0;
   for (std::size_t i = 0; i < seen.line.entries().size() && !call->over(); ++i) {
     if (!seen.line.is_granted(i)) continue;
     const Entry& entry = seen.line.entries()[i];
-    const Sent asking = session->exists(path + "/" + entry.node);
+    const base::Future<Reply> asking = session->exists(path + "/" + entry.node);
     const Reply& node = co_await asking;
-    if (call->over()) co_return;
+    if (call->over()) co_return nobody_waits();
     if (node.outcome == Outcome::no_node || (node.ok() && node.stat.created > up_to)) continue;
     call->is_in_doubt();
-    const Sent removing = session->remove(path + "/" + entry.node);
+    const base::Future<Reply> removing = session->remove(path + "/" + entry.node);
     const Reply& removed = co_await removing;
-    if (!removed.ok() && removed.outcome != Outcome::no_node) {
-      call->answer(explain(removed, true));
-      co_return;
-    }
+    if (!removed.ok() && removed.outcome != Outcome::no_node) co_return explain(removed, true);
     if (removed.ok()) ++evicted;
     if (entry.has_guid && entry.mode.kind == ClaimMode::shared) {
       static_cast<void>(session->remove(path + "/" + entry.mark()));
     }
   }
-  call->answer(evicted);
+  co_return evicted;
 }
 
 void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                         Done<std::size_t> done) {
-  run_ask(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), kind == LockKind::semaphore},
-          request);
+  calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) {
+    return asking(std::move(call), {name.text(), kind == LockKind::semaphore}, request);
+  });
 }
 
-Detached NodeAdministration::run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request) {
+Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, ReleaseRequest request) {
   const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
-  const Flow<SeenLine> seeing = see(session, path, which.permits, Freshness::newest);
-  const SeenLine seen = co_await seeing;
-  if (call->over()) co_return;
-  if (!seen.ok()) {
-    call->answer(explain(seen.reply, false));
-    co_return;
-  }
+  const SeenLine seen = co_await see(session, path, which.permits, Freshness::newest);
+  if (call->over()) co_return nobody_waits();
+  if (!seen.ok()) co_return explain(seen.reply, false);
   call->is_in_doubt();
-  std::deque<Flow<Result<bool>>> asking;
+  std::deque<base::Future<Result<bool>>> telling;
   for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
-    if (seen.line.is_granted(i)) asking.push_back(ask(session, path + "/" + seen.line.entries()[i].node, request));
+    if (!seen.line.is_granted(i)) continue;
+    telling.push_back(base::started(asking_one(session, path + "/" + seen.line.entries()[i].node, request)));
   }
   std::size_t asked = 0;
   std::optional<spi::Failure> failure;
-  for (const Flow<Result<bool>>& each : asking) {
-    const Result<bool> told = co_await each;
+  for (const auto& each : telling) {
+    const auto& told = co_await each;
     if (!told.ok()) {
       failure = told.failure();
     } else if (told.value()) {
       ++asked;
     }
   }
-  if (failure) {
-    call->answer(*std::move(failure));
-    co_return;
-  }
-  call->answer(asked);
+  if (failure) co_return *std::move(failure);
+  co_return asked;
 }
 
 /// Whether the holder with this node was told. False if it has gone.
-Flow<Result<bool>> NodeAdministration::ask(SessionPtr session, std::string path, ReleaseRequest request) {
+Operation<bool> NodeAdministration::asking_one(SessionPtr session, std::string path, ReleaseRequest request) {
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const Sent reading = session->get(path);
+    const base::Future<Reply> reading = session->get(path);
     const Reply& node = co_await reading;
     if (node.outcome == Outcome::no_node) co_return false;
     if (!node.ok()) co_return explain(node, true);
@@ -281,7 +255,7 @@ Flow<Result<bool>> NodeAdministration::ask(SessionPtr session, std::string path,
       record.asked = request;
       data = record.text();
     }
-    const Sent writing = session->set(path, data, node.stat.version);
+    const base::Future<Reply> writing = session->set(path, data, node.stat.version);
     const Reply& written = co_await writing;
     if (written.ok()) co_return true;
     if (written.outcome == Outcome::no_node) co_return false;
@@ -295,31 +269,24 @@ void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<
   if (auto failure = kit::why_invalid_total(name, total)) {
     return kit::answer_soon(calls_.loop(), std::move(done), *std::move(failure));
   }
-  run_resize(make_call(calls_, spi::longest_patience, std::move(done)), {name.text(), true}, total);
+  calls_.start(spi::longest_patience, std::move(done),
+               [&](CallPtr call) { return resizing(std::move(call), {name.text(), true}, total); });
 }
 
-Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::uint32_t total) {
+Operation<bool> NodeAdministration::resizing(CallPtr call, Which which, std::uint32_t total) {
   const kit::RequestOrder::Place place = names_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
   SemaphoreData data = {.total = total};
   SeenLine seen;
   while (!call->over()) {
-    const Flow<SeenLine> seeing = see(session, path, true, Freshness::newest);
-    seen = co_await seeing;
-    if (call->over()) co_return;
-    if (!seen.ok()) {
-      call->answer(explain(seen.reply, call->doubtful()));
-      co_return;
-    }
-    if (seen.line.empty()) {
-      call->answer(call->doubtful());
-      co_return;
-    }
+    seen = co_await see(session, path, true, Freshness::newest);
+    if (call->over()) co_return nobody_waits();
+    if (!seen.ok()) co_return explain(seen.reply, call->doubtful());
+    if (seen.line.empty()) co_return call->doubtful();
     // Whoever came between our looking and our writing has not seen the new total: then once more.
     const auto missed = [&](const Entry& entry) { return entry.sequence >= data.before && entry.mode.limit != total; };
     if (call->doubtful() && std::none_of(seen.line.entries().begin(), seen.line.entries().end(), missed)) break;
@@ -328,23 +295,19 @@ Detached NodeAdministration::run_resize(CallPtr<bool> call, Which which, std::ui
     }
     data.before = seen.stat.children_ever;
     call->is_in_doubt();
-    const Sent writing = session->set(path, data.text());
-    const Reply& written = co_await writing;
-    if (!written.ok()) {
-      call->answer(explain(written, true));
-      co_return;
-    }
+    const Reply written = co_await session->set(path, data.text());
+    if (!written.ok()) co_return explain(written, true);
   }
   // Those whose turn could never come leave.
-  std::deque<Sent> removing;
+  std::deque<base::Future<Reply>> removing;
   for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
     const Entry& entry = seen.line.entries()[i];
     if (!seen.line.is_granted(i) && entry.mode.permits > total) {
       removing.push_back(session->remove(path + "/" + entry.node));
     }
   }
-  for (const Sent& each : removing) co_await each;
-  call->answer(true);
+  for (const base::Future<Reply>& each : removing) co_await each;
+  co_return true;
 }
 
 }  // namespace holdfast::zookeeper

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "backends/zookeeper/call.hpp"
-#include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/lines.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "kit/request_order.hpp"
 #include "spi/administration.hpp"
+#include "spi/operation.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -35,15 +35,15 @@ class NodeAdministration final : public spi::Administration {
     bool permits = false;
   };
 
-  Detached run_show(CallPtr<std::optional<LockStatus>> call, Which which);
-  Detached run_list(CallPtr<std::vector<LockStatus>> call, std::string prefix);
-  Detached run_evict(CallPtr<std::size_t> call, Which which, std::uint64_t up_to);
-  Detached run_ask(CallPtr<std::size_t> call, Which which, ReleaseRequest request);
-  Detached run_resize(CallPtr<bool> call, Which which, std::uint32_t total);
-  Detached run_now(CallPtr<std::chrono::system_clock::time_point> call);
+  spi::Operation<std::optional<LockStatus>> showing(CallPtr call, Which which);
+  spi::Operation<std::vector<LockStatus>> listing(CallPtr call, std::string prefix);
+  spi::Operation<std::size_t> evicting(CallPtr call, Which which, std::uint64_t up_to);
+  spi::Operation<std::size_t> asking(CallPtr call, Which which, ReleaseRequest request);
+  spi::Operation<bool> resizing(CallPtr call, Which which, std::uint32_t total);
+  spi::Operation<std::chrono::system_clock::time_point> telling_time(CallPtr call);
 
-  Flow<spi::Result<std::optional<LockStatus>>> status_of(SessionPtr session, Which which, Freshness freshness);
-  Flow<spi::Result<bool>> ask(SessionPtr session, std::string path, ReleaseRequest request);
+  spi::Operation<std::optional<LockStatus>> looking_at(SessionPtr session, Which which, Freshness freshness);
+  spi::Operation<bool> asking_one(SessionPtr session, std::string path, ReleaseRequest request);
   spi::Failure explain(const Reply& reply, bool doubtful) const;
   std::string path_of(const Which& which) const { return sessions_.nodes().line_of(which.name, which.permits); }
 

@@ -68,7 +68,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
   void session_resumed(Session& session) override { claims_.session_resumed(session); }
   void session_ended(Session& session) override { claims_.session_ended(session); }
 
-  /// Flows that are under way find their calls answered, and end when their sessions do.
+  /// Operations that are under way find their calls answered, and end when their sessions do.
   void leave() {
     if (std::exchange(left_, true)) return;
     claims_.close();

@@ -8,13 +8,14 @@
 
 #include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/failures.hpp"
-#include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/known_claims.hpp"
 #include "backends/zookeeper/lines.hpp"
 #include "backends/zookeeper/sessions.hpp"
+#include "base/lifetime.hpp"
 #include "kit/request_order.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
+#include "spi/operation.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -39,7 +40,7 @@ class NodeClaims final : public spi::Claims {
 
   /// Nothing is told any more.
   void close() {
-    *alive_ = false;
+    closed_ = true;
     long_held_timer_.cancel();
   }
 
@@ -48,9 +49,6 @@ class NodeClaims final : public spi::Claims {
   void session_ended(Session& session);
 
  private:
-  using AcquireCall = CallPtr<spi::ClaimAnswer>;
-  using RenewCall = CallPtr<std::vector<spi::ClaimAnswer>>;
-
   /// What an acquire wants, kept for as long as it takes.
   struct Wish {
     ClaimKey key;
@@ -79,36 +77,37 @@ class NodeClaims final : public spi::Claims {
     Reply created = {};
     SeenLine seen = {};
   };
-  /// Where a claim stands, or why nobody knows.
-  using Standing = spi::Result<spi::ClaimAnswer>;
-
-  Detached run_acquire(AcquireCall call, Wish wish);
-  Detached run_release(CallPtr<bool> call, ClaimKey key);
-  Detached run_renew(RenewCall call, std::vector<Renewal> claims);
-  Detached run_look(ClaimKey key);
-  Detached run_listen(ClaimKey key);
-  Detached run_downgrade(AcquireCall call, ClaimKey key);
-
   // claims_join.cpp
-  Flow<Standing> join(AcquireCall call, SessionPtr session, Wish wish, kit::RequestOrder::Place& place);
-  Flow<std::optional<Standing>> look_before(AcquireCall call, SessionPtr session, Wish wish, bool replaces);
-  static Flow<Joined> make_node(SessionPtr session, std::string line, Wish wish, std::optional<KnownClaim> replaced);
-  static Sent create_node(Session& session, const std::string& line, const Wish& wish,
-                          const std::optional<KnownClaim>& replaced);
-  Flow<Standing> settle(SessionPtr session, Wish wish, SeenLine seen);
+  spi::Operation<spi::ClaimAnswer> acquiring(CallPtr call, Wish wish);
+  spi::Operation<spi::ClaimAnswer> joining(CallPtr call, SessionPtr session, const Wish& wish,
+                                           kit::RequestOrder::Place& place);
+  spi::Operation<std::optional<spi::ClaimAnswer>> looking_before(CallPtr call, SessionPtr session, const Wish& wish,
+                                                                 bool replaces);
+  static base::Coroutine<Joined> making_node(SessionPtr session, const std::string& line, const Wish& wish,
+                                             const std::optional<KnownClaim>& replaced);
+  static base::Future<Reply> create_node(Session& session, const std::string& line, const Wish& wish,
+                                         const std::optional<KnownClaim>& replaced);
+  spi::Operation<spi::ClaimAnswer> settling(SessionPtr session, const Wish& wish, SeenLine seen);
   static spi::Failure different_total(const Wish& wish, const Line& line);
   bool can_be_followed(const std::string& line) const;
 
   // claims_find.cpp
-  Flow<std::optional<Standing>> find_again(AcquireCall call, SessionPtr session, Wish wish);
-  Flow<spi::Result<std::optional<FoundClaim>>> find(SessionPtr session, ClaimKey key);
+  spi::Operation<std::optional<spi::ClaimAnswer>> finding_again(CallPtr call, SessionPtr session, const Wish& wish);
+  spi::Operation<std::optional<FoundClaim>> finding(SessionPtr session, ClaimKey key);
   spi::ClaimAnswer answer_for(FoundClaim& found) const;
 
   // claims_leave.cpp
-  Flow<spi::Result<bool>> leave(SessionPtr session, ClaimKey key);
+  spi::Operation<bool> releasing(CallPtr call, ClaimKey key);
+  spi::Operation<bool> leaving(SessionPtr session, ClaimKey key);
+
+  // claims_renew.cpp
+  spi::Operation<std::vector<spi::ClaimAnswer>> renewing(CallPtr call, std::vector<Renewal> claims);
+
+  // claims_downgrade.cpp
+  spi::Operation<spi::ClaimAnswer> downgrading(CallPtr call, ClaimKey key);
 
   // claims_stand.cpp
-  Flow<Standing> stand(ClaimKey key, SeenLine seen);
+  spi::Operation<spi::ClaimAnswer> standing(ClaimKey key, SeenLine seen);
   static spi::ClaimAnswer answer_for(const KnownClaim& claim);
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const {
@@ -116,6 +115,8 @@ class NodeClaims final : public spi::Claims {
   }
 
   // claims_heard.cpp
+  spi::Operation<spi::Nothing> looking(ClaimKey key);
+  spi::Operation<spi::Nothing> listening(ClaimKey key);
   void check_soon(const ClaimKey& key);
   void listen_later(const ClaimKey& key);
   void listen_to_long_held();
@@ -134,7 +135,8 @@ class NodeClaims final : public spi::Claims {
   };
   std::deque<Held> held_;  ///< lately granted, the oldest first
   spi::Timer long_held_timer_;
-  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  bool closed_ = false;
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::zookeeper

@@ -8,6 +8,8 @@
 namespace holdfast::zookeeper {
 
 using spi::ClaimAnswer;
+using spi::Nothing;
+using spi::Operation;
 using namespace std::chrono_literals;
 
 namespace {
@@ -18,8 +20,8 @@ constexpr base::Duration long_held = 50ms;
 }  // namespace
 
 void NodeClaims::check_soon(const ClaimKey& key) {
-  loop_.defer([this, key, alive = alive_] {
-    if (*alive) events_.check(key.name, key.kind, key.id);
+  loop_.defer([this, key, here = lifetime_.watch()] {
+    if (here.lasts() && !closed_) events_.check(key.name, key.kind, key.id);
   });
 }
 
@@ -30,18 +32,19 @@ void NodeClaims::listen_later(const ClaimKey& key) {
 
 /// What happened before we could hear of it is seen. Nobody waits for a lock that is held, so nobody would read what
 /// the servers tell of it: as long as it lasts, the client's own thread does.
-Detached NodeClaims::run_listen(ClaimKey key) {
+Operation<Nothing> NodeClaims::listening(ClaimKey key) {
   KnownClaim* const claim = known_.find(key);
   if (!claim->reading) claim->reading = std::make_shared<spi::Expectation>(loop_, spi::Expectation::Of::upkeep);
   known_.listen(*claim->session, claim->path(), key);
-  const Sent asking = claim->session->get(claim->path(), Session::Watching::yes);
+  const base::Future<Reply> asking = claim->session->get(claim->path(), Session::Watching::yes);
   const Reply& own = co_await asking;
   if (own.outcome == Outcome::lost || own.outcome == Outcome::not_sent) {
-    if (*alive_) listen_later(key);  // nobody knows whether there is a watch
-    co_return;
+    if (!closed_) listen_later(key);  // nobody knows whether there is a watch
+    co_return Nothing{};
   }
   const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
-  if (touched && *alive_ && known_.find(key) != nullptr) events_.check(key.name, key.kind, key.id);
+  if (touched && !closed_ && known_.find(key) != nullptr) events_.check(key.name, key.kind, key.id);
+  co_return Nothing{};
 }
 
 void NodeClaims::listen_to_long_held() {
@@ -51,19 +54,19 @@ void NodeClaims::listen_to_long_held() {
     held_.pop_front();
     const KnownClaim* const claim = known_.find(key);
     if (claim == nullptr || claim->waiting) continue;
-    run_listen(key);
+    listening(key).start();
   }
   if (!held_.empty()) long_held_timer_.set(held_.front().since + long_held);
 }
 
 void NodeClaims::node_changed(Session& session, const std::string& path) {
-  if (!*alive_) return;
+  if (closed_) return;
   for (const ClaimKey& key : known_.take_listeners(session, path)) {
     KnownClaim* const claim = known_.find(key);
     if (claim == nullptr) continue;
     if (claim->ahead == path) claim->ahead.clear();
     if (claim->waiting && claim->path() != path) {
-      run_look(key);
+      looking(key).start();
     } else {
       events_.check(key.name, key.kind, key.id);
     }
@@ -71,21 +74,20 @@ void NodeClaims::node_changed(Session& session, const std::string& path) {
 }
 
 /// Its turn may have come: then the core need not ask.
-Detached NodeClaims::run_look(ClaimKey key) {
+Operation<Nothing> NodeClaims::looking(ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
   const bool permits = claim->mode.kind == ClaimMode::permits;
-  const Flow<SeenLine> seeing = see(claim->session, claim->line, permits, Freshness::at_least_ours);
-  SeenLine seen = co_await seeing;
-  const Flow<Standing> standing = stand(key, std::move(seen));
-  Standing where = co_await standing;
-  if (!*alive_ || !where.ok()) co_return;  // the core's own renewals will do
-  ClaimAnswer& answer = where.value();
+  SeenLine seen = co_await see(claim->session, claim->line, permits, Freshness::at_least_ours);
+  auto found = co_await standing(key, std::move(seen));
+  if (closed_ || !found.ok()) co_return Nothing{};  // the core's own renewals will do
+  ClaimAnswer& answer = found.value();
   if (answer.standing == ClaimAnswer::Standing::granted) {
     answer.armed_at = base::Instant::min();
     events_.granted(key.name, key.kind, key.id, answer);
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.check_after > 0ms) {
     events_.check(key.name, key.kind, key.id);
   }
+  co_return Nothing{};
 }
 
 void NodeClaims::session_resumed(Session& session) {

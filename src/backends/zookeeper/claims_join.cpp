@@ -7,7 +7,6 @@
 
 #include "backends/zookeeper/claims.hpp"
 #include "backends/zookeeper/failures.hpp"
-#include "backends/zookeeper/ready.hpp"
 #include "backends/zookeeper/record.hpp"
 #include "kit/answer_soon.hpp"
 #include "kit/rules.hpp"
@@ -18,7 +17,7 @@ using spi::ClaimAnswer;
 using spi::ClaimRequest;
 using spi::Done;
 using spi::Failure;
-using spi::Result;
+using spi::Operation;
 using Part = Session::Part;
 using namespace std::chrono_literals;
 
@@ -62,46 +61,39 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_unsupported(request, sessions_.address())) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  run_acquire(make_call(calls_, spi::patience(request.lease), std::move(done)),
-              {.key = {request.id, request.name, request.kind()},
+  Wish wish = {.key = {request.id, request.name, request.kind()},
                .mode = request.mode,
                .lease = request.lease,
                .when_busy = request.when_busy,
                .replaces = request.replaces,
                .client = request.client,
-               .reason = request.reason});
+               .reason = request.reason};
+  calls_.start(spi::patience(request.lease), std::move(done),
+               [&](CallPtr call) { return acquiring(std::move(call), std::move(wish)); });
 }
 
-Detached NodeClaims::run_acquire(AcquireCall call, Wish wish) {
+Operation<ClaimAnswer> NodeClaims::acquiring(CallPtr call, Wish wish) {
   const SessionPtr session = sessions_.for_lease(wish.lease);
   kit::RequestOrder::Place place = names_.enter(wish.key.name.text());
   co_await place;
   const kit::RequestOrder::Place own = claims_.enter(wish.key.queue_name());
   co_await own;
-  if (call->over()) co_return;
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
-  if (session->timeout() < wish.lease) {
-    call->answer(too_long(sessions_.address(), wish.lease, session->timeout()));
-    co_return;
-  }
+  if (call->over()) co_return nobody_waits();
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
+  if (session->timeout() < wish.lease) co_return too_long(sessions_.address(), wish.lease, session->timeout());
   if (known_.find(wish.key) != nullptr || known_.is_doubtful(wish.key)) {
-    const Flow<std::optional<Standing>> finding = find_again(call, session, wish);
-    std::optional<Standing> found = co_await finding;
-    if (call->over()) co_return;
-    if (found) {
-      call->answer(*std::move(found));
-      co_return;
-    }
+    auto found = co_await finding_again(call, session, wish);
+    if (call->over()) co_return nobody_waits();
+    if (!found.ok()) co_return std::move(found.failure());
+    if (found.value()) co_return *std::move(found.value());
   }
-  const Flow<Standing> joining = join(call, session, wish, place);
-  Standing standing = co_await joining;
-  call->answer(std::move(standing));
+  auto answer = co_await joining(call, session, wish, place);
+  co_return answer;
 }
 
-Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session, Wish wish,
-                                            kit::RequestOrder::Place& place) {
+Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, const Wish& wish,
+                                           kit::RequestOrder::Place& place) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
   std::optional<KnownClaim> replaced;
   if (wish.replaces_another()) {
@@ -109,40 +101,37 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
     if (const KnownClaim* const known = known_.find(old)) {
       replaced = *known;
     } else if (!known_.is_leaving(old, *session)) {
-      const Flow<Result<std::optional<FoundClaim>>> finding = find(session, old);
-      Result<std::optional<FoundClaim>> found = co_await finding;
-      if (call->over()) co_return ClaimAnswer{};
-      if (!found.ok()) co_return found.failure();
+      auto found = co_await finding(session, old);
+      if (call->over()) co_return nobody_waits();
+      if (!found.ok()) co_return std::move(found.failure());
       if (found.value()) replaced = std::move(found.value()->claim);
     }
   }
   // Where there may be a reason not to join. (A claim of ours in the line shows that its total is the same.)
   const bool may_differ = wish.permits() && !known_.has_permits_in(path, wish.mode.limit);
   if (wish.when_busy == spi::WhenBusy::refuse || may_differ) {
-    const Flow<std::optional<Standing>> looking = look_before(call, session, wish, replaced.has_value());
-    std::optional<Standing> refused = co_await looking;
-    if (call->over()) co_return ClaimAnswer{};
-    if (refused) co_return *std::move(refused);
+    auto refused = co_await looking_before(call, session, wish, replaced.has_value());
+    if (call->over()) co_return nobody_waits();
+    if (!refused.ok()) co_return std::move(refused.failure());
+    if (refused.value()) co_return *std::move(refused.value());
   }
   for (int attempt = 0; attempt < attempts && !call->over(); ++attempt) {
     call->is_in_doubt();
     known_.doubt(wish.key);
-    const Flow<Joined> making_node = make_node(session, path, wish, replaced);
+    const base::Future<Joined> making = base::started(making_node(session, path, wish, replaced));
     // If it replaces or refuses, there may be more to do.
     if (!replaced && wish.when_busy == spi::WhenBusy::wait && can_be_followed(path)) place.leave();
-    Joined joined = co_await making_node;
+    Joined& joined = co_await making;
     const Reply& created = joined.created;
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
-        const Flow<Result<std::optional<FoundClaim>>> finding =
-            find(session, {*wish.replaces, wish.key.name, wish.key.kind});
-        Result<std::optional<FoundClaim>> found = co_await finding;
-        if (!found.ok()) co_return found.failure();
+        const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
+        auto found = co_await finding(session, old);
+        if (!found.ok()) co_return std::move(found.failure());
         replaced = found.value() ? std::optional(std::move(found.value()->claim)) : std::nullopt;
       }
-      const Flow<Reply> making = sessions_.make_path(session, path, Session::Lasting::container);
-      const Reply made = co_await making;
+      const Reply made = co_await sessions_.make_path(session, path, Session::Lasting::container);
       if (made.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
       if (!made.ok()) co_return explain(made, false);
       continue;
@@ -158,45 +147,44 @@ Flow<NodeClaims::Standing> NodeClaims::join(AcquireCall call, SessionPtr session
                            .number = replaced ? created.stat.data_changed : created.stat.created,
                            .mode = wish.mode,
                            .waiting = true});
-    const Flow<Standing> settling = settle(session, wish, std::move(joined.seen));
-    Standing standing = co_await settling;
-    co_return standing;
+    auto answer = co_await settling(session, wish, std::move(joined.seen));
+    co_return answer;
   }
   co_return explain({.outcome = Outcome::no_node}, true);
 }
 
 /// A try that is refused writes nothing, except that what it replaces goes. Empty if there is no reason to refuse.
-Flow<std::optional<NodeClaims::Standing>> NodeClaims::look_before(AcquireCall call, SessionPtr session, Wish wish,
-                                                                  bool replaces) {
+Operation<std::optional<ClaimAnswer>> NodeClaims::looking_before(CallPtr call, SessionPtr session, const Wish& wish,
+                                                                 bool replaces) {
   const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
-  const Flow<SeenLine> seeing = see(session, path, wish.permits(), Freshness::newest);
-  SeenLine seen = co_await seeing;
-  if (call->over()) co_return std::nullopt;
-  if (!seen.ok()) co_return Standing(explain(seen.reply, false));
+  SeenLine seen = co_await see(session, path, wish.permits(), Freshness::newest);
+  if (call->over()) co_return nobody_waits();
+  if (!seen.ok()) co_return explain(seen.reply, false);
   if (replaces) seen.line = seen.line.without(guid_of(*wish.replaces));
   const bool other_total = wish.permits() && !seen.line.empty() && seen.line.total() != wish.mode.limit;
   const bool busy = wish.when_busy == spi::WhenBusy::refuse && !seen.line.admits(wish.mode);
-  if (!other_total && !busy) co_return std::nullopt;
+  if (!other_total && !busy) co_return std::optional<ClaimAnswer>();
   if (replaces) {
     call->is_in_doubt();
-    const Flow<Result<bool>> leaving = leave(session, {*wish.replaces, wish.key.name, wish.key.kind});
-    Result<bool> left = co_await leaving;
-    if (!left.ok()) co_return Standing(left.failure());
+    const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
+    auto left = co_await leaving(session, old);
+    if (!left.ok()) co_return std::move(left.failure());
   }
-  if (other_total) co_return Standing(different_total(wish, seen.line));
-  co_return Standing(ClaimAnswer{});
+  if (other_total) co_return different_total(wish, seen.line);
+  co_return std::optional(ClaimAnswer{});
 }
 
 /// Makes the claim's node and reads its line, which it need not do if the node's name shows that nobody else is there.
-Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string line, Wish wish,
-                                               std::optional<KnownClaim> replaced) {
+base::Coroutine<NodeClaims::Joined> NodeClaims::making_node(SessionPtr session, const std::string& line,
+                                                            const Wish& wish,
+                                                            const std::optional<KnownClaim>& replaced) {
   const auto if_alone = node_if_alone(line, new_node_of(wish.key.id, wish.mode), replaced);
   Joined joined;
-  const Sent creating = create_node(*session, line, wish, replaced);
+  const base::Future<Reply> creating = create_node(*session, line, wish, replaced);
   if (!if_alone) {
-    const Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
+    const auto seeing = base::started(see(session, line, wish.permits(), Freshness::at_least_ours));
     joined.created = std::move(co_await creating);
-    joined.seen = co_await seeing;
+    joined.seen = std::move(co_await seeing);
     co_return joined;
   }
   joined.created = std::move(co_await creating);
@@ -205,14 +193,13 @@ Flow<NodeClaims::Joined> NodeClaims::make_node(SessionPtr session, std::string l
     joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
     co_return joined;
   }
-  const Flow<SeenLine> seeing = see(session, line, wish.permits(), Freshness::at_least_ours);
-  joined.seen = co_await seeing;
+  joined.seen = co_await see(session, line, wish.permits(), Freshness::at_least_ours);
   co_return joined;
 }
 
 /// Makes the claim's node, and removes that of the claim it replaces in the same step.
-Sent NodeClaims::create_node(Session& session, const std::string& line, const Wish& wish,
-                             const std::optional<KnownClaim>& replaced) {
+base::Future<Reply> NodeClaims::create_node(Session& session, const std::string& line, const Wish& wish,
+                                            const std::optional<KnownClaim>& replaced) {
   const std::string path = line + "/" + new_node_of(wish.key.id, wish.mode);
   Record record = {.reason = wish.reason, .lease = session.timeout()};
   if (wish.client) record.client = *wish.client;
@@ -234,21 +221,19 @@ Sent NodeClaims::create_node(Session& session, const std::string& line, const Wi
 }
 
 /// Its node is in the line: finds out where it stands there, and leaves again if it must not stay.
-Flow<NodeClaims::Standing> NodeClaims::settle(SessionPtr session, Wish wish, SeenLine seen) {
-  std::optional<Standing> standing;
+Operation<ClaimAnswer> NodeClaims::settling(SessionPtr session, const Wish& wish, SeenLine seen) {
+  std::optional<Failure> failure;
   if (wish.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
-    standing = different_total(wish, seen.line);
+    failure = different_total(wish, seen.line);
   } else {
-    const Flow<Standing> finding = stand(wish.key, std::move(seen));
-    standing = co_await finding;
-    const bool waits = standing->ok() && standing->value().standing == ClaimAnswer::Standing::waiting;
-    if (!waits || wish.when_busy == spi::WhenBusy::wait) co_return *std::move(standing);
-    standing = ClaimAnswer{};  // somebody else was quicker
+    auto answer = co_await standing(wish.key, std::move(seen));
+    const bool waits = answer.ok() && answer.value().standing == ClaimAnswer::Standing::waiting;
+    if (!waits || wish.when_busy == spi::WhenBusy::wait) co_return answer;
   }
-  const Flow<Result<bool>> leaving = leave(session, wish.key);
-  Result<bool> left = co_await leaving;
-  if (!left.ok()) co_return left.failure();
-  co_return *std::move(standing);
+  auto left = co_await leaving(session, wish.key);
+  if (!left.ok()) co_return std::move(left.failure());
+  if (failure) co_return *std::move(failure);
+  co_return ClaimAnswer{};  // somebody else was quicker
 }
 
 Failure NodeClaims::different_total(const Wish& wish, const Line& line) {

@@ -4,19 +4,19 @@
 #include <utility>
 
 #include "backends/zookeeper/claims.hpp"
-#include "backends/zookeeper/ready.hpp"
 
 namespace holdfast::zookeeper {
 
 using spi::ClaimRef;
 using spi::Done;
-using spi::Result;
+using spi::Operation;
 
 void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
-  run_release(make_call(calls_, spi::patience(claim.lease), std::move(done)), {claim.id, claim.name, claim.kind});
+  calls_.start(spi::patience(claim.lease), std::move(done),
+               [&](CallPtr call) { return releasing(std::move(call), {claim.id, claim.name, claim.kind}); });
 }
 
-Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
+Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
   // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
@@ -28,34 +28,32 @@ Detached NodeClaims::run_release(CallPtr<bool> call, ClaimKey key) {
   co_await place;
   kit::RequestOrder::Place own = claims_.enter(key.queue_name());
   co_await own;
-  if (call->over()) co_return;
+  if (call->over()) co_return nobody_waits();
   const KnownClaim* const claim = known_.find(key);
   const bool alive = claim != nullptr && !claim->session->has_ended();
   const SessionPtr session = alive ? claim->session : sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   call->is_in_doubt();
   const bool one_step = known_.find(key) != nullptr;
-  const Flow<Result<bool>> leaving = leave(session, key);
+  const auto sent = base::started(leaving(session, key));
   // What comes later on the same connection is executed later.
   if (one_step && sessions_.is_only_one()) {
     own.leave();
     place.leave();
   }
-  Result<bool> left = co_await leaving;
-  call->answer(std::move(left));
+  const auto& left = co_await sent;
+  co_return left;
 }
 
 /// Removes the nodes of a claim, wherever it stands.
-Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
+Operation<bool> NodeClaims::leaving(SessionPtr session, ClaimKey key) {
   std::optional<KnownClaim> claim;
   if (const KnownClaim* const known = known_.find(key)) {
     claim = *known;
   } else {
-    const Flow<Result<std::optional<FoundClaim>>> finding = find(session, key);
-    Result<std::optional<FoundClaim>> found = co_await finding;
-    if (!found.ok()) co_return found.failure();
+    auto found = co_await finding(session, key);
+    if (!found.ok()) co_return std::move(found.failure());
     if (!found.value()) {
       known_.forget(key);
       co_return false;
@@ -64,8 +62,8 @@ Flow<Result<bool>> NodeClaims::leave(SessionPtr session, ClaimKey key) {
   }
   known_.forget(key);
   known_.leaves(key, *session);
-  const Sent removing = session->remove(claim->path());
-  std::optional<Sent> unmarking;
+  const base::Future<Reply> removing = session->remove(claim->path());
+  std::optional<base::Future<Reply>> unmarking;
   if (claim->was_downgraded()) {
     unmarking = session->remove(claim->line + "/" + mark_of_shared(key.id, claim->sequence()));
   }

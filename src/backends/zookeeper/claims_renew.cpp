@@ -18,7 +18,7 @@ using spi::ClaimAnswer;
 using spi::ClaimRef;
 using spi::Done;
 using spi::milliseconds;
-using spi::Result;
+using spi::Operation;
 using namespace std::chrono_literals;
 
 namespace {
@@ -27,8 +27,8 @@ namespace {
 struct Question {
   SessionPtr session = {};  ///< null: nothing is known of the claim
   std::string path = {};    ///< of its node; the same claim may have another one when the answers come
-  std::optional<Sent> own = {};
-  std::optional<Flow<SeenLine>> seeing = {};
+  std::optional<base::Future<Reply>> own = {};
+  std::optional<base::Future<SeenLine>> seeing = {};
 };
 
 /// Each once.
@@ -52,7 +52,7 @@ bool contains(const std::vector<SessionPtr>& sessions, const SessionPtr& session
 }  // namespace
 
 void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
-  if (!*alive_) {
+  if (closed_) {
     return kit::answer_soon(loop_, std::move(done), spi::Failure{Errc::closed, "the client is closed"});
   }
   std::vector<Renewal> all;
@@ -62,11 +62,11 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
     all.push_back({{claim.id, claim.name, claim.kind}, claim.lease});
     patience = std::min(patience, spi::patience(claim.lease));
   }
-  run_renew(make_call(calls_, patience, std::move(done)), std::move(all));
+  calls_.start(patience, std::move(done), [&](CallPtr call) { return renewing(std::move(call), std::move(all)); });
 }
 
-// NOLINTNEXTLINE(readability-function-size): one flow of requests and their answers, in the order they are sent
-Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
+// NOLINTNEXTLINE(readability-function-size): requests and their answers, in the order in which they are sent
+Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vector<Renewal> claims) {
   // Those before it are executed before. But what waits for another session must not keep this one's leases waiting.
   std::deque<kit::RequestOrder::Place> places;
   if (sessions_.is_only_one()) {
@@ -82,13 +82,13 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
   }
   for (const SessionPtr& session : sessions) {
     while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
-    if (call->over()) co_return;
+    if (call->over()) co_return nobody_waits();
   }
 
   call->is_in_doubt();
-  std::deque<Flow<Reply>> beats;
+  std::deque<base::Future<Reply>> beats;
   for (const SessionPtr& session : to_prove) {
-    if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(sessions_.beat(session));
+    if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(base::started(sessions_.beat(session)));
   }
   for (const kit::RequestOrder::Place& place : places) co_await place;
 
@@ -110,16 +110,16 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     if (known->waiting) {
       const bool permits = known->mode.kind == ClaimMode::permits;
       const bool listens = permits && known->ahead == known->line;
-      question.seeing.emplace(see(question.session, known->line, permits, Freshness::at_least_ours,
-                                  listens ? Session::Watching::yes : Session::Watching::no));
+      question.seeing = base::started(see(question.session, known->line, permits, Freshness::at_least_ours,
+                                          listens ? Session::Watching::yes : Session::Watching::no));
     }
   }
 
   if (!has_unknown) places.clear();  // else there is more to ask
 
   std::optional<spi::Failure> failure;
-  for (const Flow<Reply>& beat : beats) {
-    const Reply beaten = co_await beat;
+  for (const base::Future<Reply>& beat : beats) {
+    const Reply& beaten = co_await beat;
     if (!beaten.ok() && beaten.outcome != Outcome::session_ended) failure = explain(beaten, true);
   }
   std::vector<ClaimAnswer> answers(claims.size());
@@ -130,8 +130,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     if (!question.session) {
       if (failure || call->over()) continue;
       const SessionPtr any = sessions_.any();
-      const Flow<Result<std::optional<FoundClaim>>> finding = find(any, key);
-      Result<std::optional<FoundClaim>> found = co_await finding;
+      auto found = co_await finding(any, key);
       if (!found.ok()) {
         failure = found.failure();
       } else if (found.value()) {
@@ -146,10 +145,7 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
     }
     const Reply& own = co_await *question.own;
     SeenLine seen;
-    if (question.seeing) {
-      const Flow<SeenLine>& seeing = *question.seeing;
-      seen = co_await seeing;
-    }
+    if (question.seeing) seen = std::move(co_await *question.seeing);
     KnownClaim* const known = known_.find(key);
     if (known == nullptr || known->path() != question.path) continue;  // released meanwhile
     const bool gone = own.outcome == Outcome::no_node || own.outcome == Outcome::session_ended ||
@@ -163,12 +159,11 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       continue;
     }
     if (question.seeing) {
-      const Flow<Standing> standing = stand(key, std::move(seen));
-      Standing where = co_await standing;
-      if (where.ok()) {
-        answers[i] = std::move(where.value());
+      auto stands = co_await standing(key, std::move(seen));
+      if (stands.ok()) {
+        answers[i] = std::move(stands.value());
       } else {
-        failure = where.failure();
+        failure = std::move(stands.failure());
       }
     } else {
       answers[i] = answer_for(*known);
@@ -180,11 +175,8 @@ Detached NodeClaims::run_renew(RenewCall call, std::vector<Renewal> claims) {
       failure = too_long(sessions_.address(), claims[i].lease, question.session->timeout());
     }
   }
-  if (failure) {
-    call->answer(*failure);
-    co_return;
-  }
-  call->answer(std::move(answers));
+  if (failure) co_return *std::move(failure);
+  co_return answers;
 }
 
 }  // namespace holdfast::zookeeper

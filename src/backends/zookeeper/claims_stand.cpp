@@ -12,6 +12,7 @@ namespace holdfast::zookeeper {
 using spi::ClaimAnswer;
 using spi::Failure;
 using spi::milliseconds;
+using spi::Operation;
 using namespace std::chrono_literals;
 
 namespace {
@@ -46,7 +47,7 @@ void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& ans
 }
 
 /// Finds out whether its turn has come, and makes sure to hear when that may have changed.
-Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
+Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     KnownClaim* claim = known_.find(key);
     if (claim == nullptr) co_return ClaimAnswer{};
@@ -77,9 +78,7 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
       // Hear of every change, and look once more: it may have come before.
       claim->ahead = claim->line;
       known_.listen(*session, claim->line, key);
-      const Flow<SeenLine> seeing =
-          see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
-      seen = co_await seeing;
+      seen = co_await see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
       continue;
     }
     const std::size_t before = sessions_.address().fair ? turn.ahead : seen.line.first_ahead_of(place);
@@ -87,8 +86,8 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
     if (claim->ahead == ahead) co_return answer;
     known_.listen(*session, ahead, key);
     known_.listen(*session, claim->path(), key);
-    const Sent watching = session->get(ahead, Session::Watching::yes);
-    const Sent own = session->get(claim->path(), Session::Watching::yes);
+    const base::Future<Reply> watching = session->get(ahead, Session::Watching::yes);
+    const base::Future<Reply> own = session->get(claim->path(), Session::Watching::yes);
     const Reply& watched = co_await watching;
     const Reply& itself = co_await own;
     if (itself.outcome == Outcome::no_node) {
@@ -102,8 +101,7 @@ Flow<NodeClaims::Standing> NodeClaims::stand(ClaimKey key, SeenLine seen) {
     const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
     if (watched.ok()) claim->ahead = ahead;
     if (sure) co_return answer;
-    const Flow<SeenLine> seeing = see(session, claim->line, permits, Freshness::at_least_ours);
-    seen = co_await seeing;
+    seen = co_await see(session, claim->line, permits, Freshness::at_least_ours);
   }
   KnownClaim* const claim = known_.find(key);
   if (claim == nullptr) co_return ClaimAnswer{};

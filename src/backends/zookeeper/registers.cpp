@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
-#include "backends/zookeeper/ready.hpp"
 #include "kit/answer_soon.hpp"
 #include "kit/rules.hpp"
 
@@ -11,7 +10,8 @@ namespace holdfast::zookeeper {
 
 using spi::Done;
 using spi::Failure;
-using spi::Result;
+using spi::Nothing;
+using spi::Operation;
 using spi::Versioned;
 
 namespace {
@@ -21,79 +21,66 @@ std::uint64_t version_of(const NodeStat& stat) { return static_cast<std::uint32_
 }  // namespace
 
 void NodeRegisters::read(const LockName& name, Done<Versioned> done) {
-  run_read(make_call(calls_, spi::longest_patience, std::move(done)), sessions_.nodes().register_of(name.text()));
+  calls_.start(spi::longest_patience, std::move(done),
+               [&](CallPtr call) { return reading(std::move(call), sessions_.nodes().register_of(name.text())); });
 }
 
 void NodeRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
   if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  run_write(make_call(calls_, spi::longest_patience, std::move(done)), sessions_.nodes().register_of(name.text()),
-            expected, std::move(value));
+  calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) {
+    return writing(std::move(call), sessions_.nodes().register_of(name.text()), expected, std::move(value));
+  });
 }
 
 void NodeRegisters::add(const LockName& name, std::int64_t amount, Done<std::int64_t> done) {
-  run_add(make_call(calls_, spi::longest_patience, std::move(done)), sessions_.nodes().register_of(name.text()),
-          amount);
+  calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) {
+    return adding(std::move(call), sessions_.nodes().register_of(name.text()), amount);
+  });
 }
 
-Detached NodeRegisters::run_read(CallPtr<Versioned> call, std::string path) {
+Operation<Versioned> NodeRegisters::reading(CallPtr call, std::string path) {
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
-  const Flow<Result<Versioned>> fetching = fetch(session, std::move(path));
-  Result<Versioned> fetched = co_await fetching;
-  call->answer(std::move(fetched));
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
+  auto now = co_await fetching(session, path);
+  co_return now;
 }
 
-Detached NodeRegisters::run_write(CallPtr<WriteAnswer> call, std::string path, std::uint64_t expected,
-                                  std::string value) {
+Operation<spi::Registers::WriteAnswer> NodeRegisters::writing(CallPtr call, std::string path, std::uint64_t expected,
+                                                              std::string value) {
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   call->is_in_doubt();
-  const Flow<Result<WriteAnswer>> putting = put(session, std::move(path), expected, std::move(value));
-  Result<WriteAnswer> answer = co_await putting;
-  call->answer(std::move(answer));
+  auto written = co_await putting(session, path, expected, std::move(value));
+  co_return written;
 }
 
-Detached NodeRegisters::run_add(CallPtr<std::int64_t> call, std::string path, std::int64_t amount) {
+Operation<std::int64_t> NodeRegisters::adding(CallPtr call, std::string path, std::int64_t amount) {
   const SessionPtr session = sessions_.any();
-  const Flow<bool> preparing = is_ready(session, call);
-  const bool ready = co_await preparing;
-  if (!ready) co_return;
+  const auto up = co_await until_up(session, call);
+  if (!up.ok()) co_return up.failure();
   while (!call->over()) {
-    const Flow<Result<Versioned>> fetching = fetch(session, path);
-    Result<Versioned> now = co_await fetching;
-    if (call->over()) co_return;
-    if (!now.ok()) {
-      call->answer(now.failure());
-      co_return;
-    }
-    Result<std::int64_t> sum = kit::sum_of(now.value(), amount);
-    if (!sum.ok()) {
-      call->answer(std::move(sum));
-      co_return;
-    }
+    auto now = co_await fetching(session, path);
+    if (call->over()) break;
+    if (!now.ok()) co_return std::move(now.failure());
+    auto sum = kit::sum_of(now.value(), amount);
+    if (!sum.ok()) co_return sum;
     call->is_in_doubt();
     std::string value = std::to_string(sum.value());
-    const Flow<Result<WriteAnswer>> putting = put(session, path, now.value().version, std::move(value));
-    Result<WriteAnswer> written = co_await putting;
-    if (!written.ok()) {
-      call->answer(written.failure());
-    } else if (written.value().written) {
-      call->answer(sum.value());
-    }
+    auto written = co_await putting(session, path, now.value().version, std::move(value));
+    if (!written.ok()) co_return std::move(written.failure());
+    if (written.value().written) co_return sum;
   }
+  co_return nobody_waits();
 }
 
 /// As new as anybody's.
-Flow<Result<Versioned>> NodeRegisters::fetch(SessionPtr session, std::string path) {
-  const Sent syncing = session->sync(path);
-  const Sent getting = session->get(path);
-  co_await syncing;
+Operation<Versioned> NodeRegisters::fetching(SessionPtr session, const std::string& path) {
+  static_cast<void>(session->sync(path));
+  const base::Future<Reply> getting = session->get(path);
   Reply& reply = co_await getting;
   if (reply.outcome == Outcome::no_node) co_return Versioned{};
   if (!reply.ok()) co_return explain(reply, sessions_.address(), false);
@@ -103,12 +90,13 @@ Flow<Result<Versioned>> NodeRegisters::fetch(SessionPtr session, std::string pat
   co_return now;
 }
 
-Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session, std::string path,
-                                                             std::uint64_t expected, std::string value) {
+Operation<spi::Registers::WriteAnswer> NodeRegisters::putting(SessionPtr session, const std::string& path,
+                                                              std::uint64_t expected, std::string value) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const Sent writing = expected == 0 ? session->create(path, value, Session::Lasting::persistent)
-                                       : session->set(path, value, static_cast<std::int32_t>(expected - 1));
-    const Reply& written = co_await writing;
+    const base::Future<Reply> setting = expected == 0
+                                            ? session->create(path, value, Session::Lasting::persistent)
+                                            : session->set(path, value, static_cast<std::int32_t>(expected - 1));
+    const Reply& written = co_await setting;
     if (written.ok()) {
       WriteAnswer answer;
       answer.written = true;
@@ -117,9 +105,8 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
       co_return answer;
     }
     if (written.outcome == Outcome::no_node && expected == 0) {
-      const Flow<Reply> making =
-          sessions_.make_path(session, sessions_.nodes().registers(), Session::Lasting::persistent);
-      const Reply made = co_await making;
+      const Reply made =
+          co_await sessions_.make_path(session, sessions_.nodes().registers(), Session::Lasting::persistent);
       if (made.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
       if (!made.ok()) co_return explain(made, sessions_.address(), false);
       continue;
@@ -129,9 +116,8 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
     if (!in_the_way) co_return explain(written, sessions_.address(), true);
     break;
   }
-  const Flow<Result<Versioned>> fetching = fetch(session, path);
-  Result<Versioned> now = co_await fetching;
-  if (!now.ok()) co_return now.failure();
+  auto now = co_await fetching(session, path);
+  if (!now.ok()) co_return std::move(now.failure());
   WriteAnswer answer;
   answer.now = std::move(now.value());
   co_return answer;
@@ -142,20 +128,21 @@ Flow<Result<spi::Registers::WriteAnswer>> NodeRegisters::put(SessionPtr session,
 void NodeRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done) {
   if (closed_) return kit::answer_soon(loop_, std::move(done), Failure{Errc::closed, "the client is closed"});
   watches_.add(name, std::move(done));
-  run_watch(name, seen);
+  watching(name, seen).start();
 }
 
-Detached NodeRegisters::run_watch(LockName name, std::uint64_t seen) {
+Operation<Nothing> NodeRegisters::watching(LockName name, std::uint64_t seen) {
   const SessionPtr session = sessions_.any();
   if (!session->is_up()) co_await session->change();
-  if (closed_ || !session->is_up()) co_return;
+  if (closed_ || !session->is_up()) co_return Nothing{};
   const std::string path = sessions_.nodes().register_of(name.text());
   watched_.insert_or_assign(path, name);
-  const Sent asking = session->exists(path, Session::Watching::yes);
+  const base::Future<Reply> asking = session->exists(path, Session::Watching::yes);
   const Reply& reply = co_await asking;
   const bool heard = reply.ok() || reply.outcome == Outcome::no_node;
   const std::uint64_t now = reply.ok() ? version_of(reply.stat) : 0;
   if (heard && now != seen && !closed_) watches_.changed(name);
+  co_return Nothing{};
 }
 
 void NodeRegisters::node_changed(const std::string& path) {

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "backends/zookeeper/call.hpp"
-#include "backends/zookeeper/flow.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/loop.hpp"
+#include "spi/operation.hpp"
 #include "spi/registers.hpp"
 
 namespace holdfast::zookeeper {
@@ -33,13 +33,14 @@ class NodeRegisters final : public spi::Registers {
   void close();
 
  private:
-  Detached run_read(CallPtr<spi::Versioned> call, std::string path);
-  Detached run_write(CallPtr<WriteAnswer> call, std::string path, std::uint64_t expected, std::string value);
-  Detached run_add(CallPtr<std::int64_t> call, std::string path, std::int64_t amount);
-  Detached run_watch(LockName name, std::uint64_t seen);
+  spi::Operation<spi::Versioned> reading(CallPtr call, std::string path);
+  spi::Operation<WriteAnswer> writing(CallPtr call, std::string path, std::uint64_t expected, std::string value);
+  spi::Operation<std::int64_t> adding(CallPtr call, std::string path, std::int64_t amount);
+  spi::Operation<spi::Nothing> watching(LockName name, std::uint64_t seen);
 
-  Flow<spi::Result<spi::Versioned>> fetch(SessionPtr session, std::string path);
-  Flow<spi::Result<WriteAnswer>> put(SessionPtr session, std::string path, std::uint64_t expected, std::string value);
+  spi::Operation<spi::Versioned> fetching(SessionPtr session, const std::string& path);
+  spi::Operation<WriteAnswer> putting(SessionPtr session, const std::string& path, std::uint64_t expected,
+                                      std::string value);
 
   spi::Loop& loop_;
   Sessions& sessions_;

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <coroutine>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace holdfast::zookeeper {
@@ -42,33 +39,6 @@ struct Reply {
   std::vector<std::string> children = {};
 
   bool ok() const { return outcome == Outcome::ok; }
-};
-
-/// A request that was made: its reply can be awaited by one flow, or forgotten.
-class Sent {
- public:
-  struct State {
-    Reply reply = {};
-    bool answered = false;
-    std::coroutine_handle<> waiter = {};
-
-    void answer(Reply with) {
-      reply = std::move(with);
-      answered = true;
-      if (waiter) std::exchange(waiter, {}).resume();
-    }
-  };
-
-  Sent() : state_(std::make_shared<State>()) {}
-
-  const std::shared_ptr<State>& state() const { return state_; }
-
-  bool await_ready() const noexcept { return state_->answered; }
-  void await_suspend(std::coroutine_handle<> waiter) const noexcept { state_->waiter = waiter; }
-  Reply& await_resume() const noexcept { return state_->reply; }
-
- private:
-  std::shared_ptr<State> state_;
 };
 
 }  // namespace holdfast::zookeeper

@@ -276,7 +276,7 @@ void Session::look_around() {
   if (state_ != State::up) return;
   const Instant now = loop_.now();
   mark_timer_.set(now + granted_ / marks_in_a_timeout);
-  if (looking_ && !looking_->state()->answered) {
+  if (looking_ && !looking_->is_answered()) {
     if (now >= looked_at_ + std::max<milliseconds>(granted_ / silences_in_a_timeout, least_silence)) {
       leave_silent_server();
     }

@@ -16,6 +16,7 @@
 #include "backends/zookeeper/line_memory.hpp"
 #include "backends/zookeeper/reply.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/future.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
@@ -84,11 +85,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void used() { used_at_ = loop_.now(); }
   base::Instant unused_since() const { return used_at_; }
   /// How many of those who share in it are its own requests.
-  long own_uses() const { return looking_ && !looking_->state()->answered ? 1 : 0; }
+  long own_uses() const { return looking_ && !looking_->is_answered() ? 1 : 0; }
   /// Why it is not up, or has ended.
   spi::Failure hindrance() const;
 
-  /// A flow can await it: it goes on when the session is up or has ended, or an attempt to connect has failed.
+  /// A coroutine can await it: it goes on when the session is up or has ended, or an attempt to connect has failed.
   struct Change {
     Session& session;
     bool await_ready() const noexcept { return session.is_up() || session.has_ended(); }
@@ -97,17 +98,18 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   Change change() { return {*this}; }
 
-  // Requests. They are executed in the order in which they were made; while it is not up, they are not sent.
-  Sent create(const std::string& path, std::string_view data, Lasting lasting);
-  Sent remove(const std::string& path);
-  Sent set(const std::string& path, std::string_view data, std::int32_t version = any_version);
-  Sent get(const std::string& path, Watching watching = Watching::no);
-  Sent exists(const std::string& path, Watching watching = Watching::no);
-  Sent children(const std::string& path, Watching watching = Watching::no);
+  // Requests. They are sent at once and executed in the order in which they were made; while it is not up, they are
+  // not sent.
+  base::Future<Reply> create(const std::string& path, std::string_view data, Lasting lasting);
+  base::Future<Reply> remove(const std::string& path);
+  base::Future<Reply> set(const std::string& path, std::string_view data, std::int32_t version = any_version);
+  base::Future<Reply> get(const std::string& path, Watching watching = Watching::no);
+  base::Future<Reply> exists(const std::string& path, Watching watching = Watching::no);
+  base::Future<Reply> children(const std::string& path, Watching watching = Watching::no);
   /// What is asked after it sees all that was done before it, by anybody.
-  Sent sync(const std::string& path);
+  base::Future<Reply> sync(const std::string& path);
   /// Its text is the path of the first new node, and its stat is that of the last one that was set.
-  Sent together(const std::vector<Part>& parts);
+  base::Future<Reply> together(const std::vector<Part>& parts);
 
   /// What it remembers of the lines that it has read.
   LineMemory& lines() { return lines_; }
@@ -140,7 +142,7 @@ class Session : public std::enable_shared_from_this<Session> {
   spi::Failure not_zookeeper() const;
   void release_handle();
 
-  Exchange* begin(const Sent& sent, bool writes);
+  Exchange* begin(const base::Future<Reply>& reply, bool writes);
   void sent_or_not(Exchange* exchange, int code);
 
   spi::Loop& loop_;
@@ -157,10 +159,10 @@ class Session : public std::enable_shared_from_this<Session> {
   base::Instant began_ = {};  ///< the present attempt to connect
   bool was_up_ = false;
   std::size_t addresses_ = 0;
-  std::size_t passed_over_ = 0;  ///< attempts that took too long, since it was up
-  bool is_left_ = false;         ///< the present attempt is given up, and it is known why
-  bool has_failed_ = false;      ///< the last attempt, or the connection that there was
-  std::optional<Sent> looking_;  ///< the last thing that was asked for the proof
+  std::size_t passed_over_ = 0;                 ///< attempts that took too long, since it was up
+  bool is_left_ = false;                        ///< the present attempt is given up, and it is known why
+  bool has_failed_ = false;                     ///< the last attempt, or the connection that there was
+  std::optional<base::Future<Reply>> looking_;  ///< the last thing that was asked for the proof
   base::Instant looked_at_ = {};
   base::Instant used_at_ = {};
   std::optional<spi::Failure> why_;

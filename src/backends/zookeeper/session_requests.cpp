@@ -12,10 +12,10 @@ namespace holdfast::zookeeper {
 
 using base::Instant;
 
-/// One request on its way. Its own flow may have gone when the answer comes; the session has not.
+/// One request on its way. Whoever made it may have gone when the answer comes; the session has not.
 struct Session::Exchange {
   std::shared_ptr<Session> session;
-  std::shared_ptr<Sent::State> state;
+  base::Future<Reply> reply;
   Instant sent;
   bool writes;
   std::string removes = {};
@@ -112,89 +112,89 @@ int flag_of(Session::Watching watching) { return watching == Session::Watching::
 // --- asking ---------------------------------------------------------------------------------------------------------
 
 /// Null if it cannot be sent.
-Session::Exchange* Session::begin(const Sent& sent, bool writes) {
+Session::Exchange* Session::begin(const base::Future<Reply>& reply, bool writes) {
   if (state_ != State::up || handle_ == nullptr || zoo_state(handle_) != ZOO_CONNECTED_STATE) {
-    sent.state()->answer({.outcome = Outcome::not_sent});
+    reply.answer({.outcome = Outcome::not_sent});
     return nullptr;
   }
-  return new Exchange{.session = shared_from_this(), .state = sent.state(), .sent = loop_.now(), .writes = writes};
+  return new Exchange{.session = shared_from_this(), .reply = reply, .sent = loop_.now(), .writes = writes};
 }
 
 void Session::sent_or_not(Exchange* exchange, int code) {
   drive_soon();
   if (code == ZOK) return;
-  const auto state = exchange->state;
+  const base::Future<Reply> reply = exchange->reply;
   delete exchange;
   const bool refused = code == ZBADARGUMENTS || code == ZMARSHALLINGERROR;
-  state->answer({.outcome = refused ? Outcome::failed : Outcome::not_sent, .text = zerror(code)});
+  reply.answer({.outcome = refused ? Outcome::failed : Outcome::not_sent, .text = zerror(code)});
 }
 
-Sent Session::create(const std::string& path, std::string_view data, Lasting lasting) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, true)) {
+base::Future<Reply> Session::create(const std::string& path, std::string_view data, Lasting lasting) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, true)) {
     exchange->creates = path;
     exchange->is_numbered = lasting == Lasting::ephemeral_sequential;
     sent_or_not(exchange, zoo_acreate2(handle_, path.c_str(), data.data(), static_cast<int>(data.size()),
                                        &access_for(address_), mode_of(lasting), &Callbacks::created, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::remove(const std::string& path) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, true)) {
+base::Future<Reply> Session::remove(const std::string& path) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, true)) {
     exchange->removes = path;
     sent_or_not(exchange, zoo_adelete(handle_, path.c_str(), any_version, &Callbacks::done, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::set(const std::string& path, std::string_view data, std::int32_t version) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, true)) {
+base::Future<Reply> Session::set(const std::string& path, std::string_view data, std::int32_t version) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, true)) {
     sent_or_not(exchange, zoo_aset(handle_, path.c_str(), data.data(), static_cast<int>(data.size()), version,
                                    &Callbacks::with_stat, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::get(const std::string& path, Watching watching) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, false)) {
+base::Future<Reply> Session::get(const std::string& path, Watching watching) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, false)) {
     sent_or_not(exchange, zoo_aget(handle_, path.c_str(), flag_of(watching), &Callbacks::with_data, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::exists(const std::string& path, Watching watching) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, false)) {
+base::Future<Reply> Session::exists(const std::string& path, Watching watching) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, false)) {
     sent_or_not(exchange, zoo_aexists(handle_, path.c_str(), flag_of(watching), &Callbacks::with_stat, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::children(const std::string& path, Watching watching) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, false)) {
+base::Future<Reply> Session::children(const std::string& path, Watching watching) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, false)) {
     sent_or_not(exchange,
                 zoo_aget_children2(handle_, path.c_str(), flag_of(watching), &Callbacks::with_children, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::sync(const std::string& path) {
-  Sent sent;
-  if (Exchange* const exchange = begin(sent, false)) {
+base::Future<Reply> Session::sync(const std::string& path) {
+  base::Future<Reply> reply;
+  if (Exchange* const exchange = begin(reply, false)) {
     sent_or_not(exchange, zoo_async(handle_, path.c_str(), &Callbacks::synced, exchange));
   }
-  return sent;
+  return reply;
 }
 
-Sent Session::together(const std::vector<Part>& parts) {
-  Sent sent;
-  Exchange* const exchange = begin(sent, true);
-  if (exchange == nullptr) return sent;
+base::Future<Reply> Session::together(const std::vector<Part>& parts) {
+  base::Future<Reply> reply;
+  Exchange* const exchange = begin(reply, true);
+  if (exchange == nullptr) return reply;
   std::vector<zoo_op_t> operations(parts.size());
   exchange->results.resize(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -221,7 +221,7 @@ Sent Session::together(const std::vector<Part>& parts) {
   }
   sent_or_not(exchange, zoo_amulti(handle_, static_cast<int>(parts.size()), operations.data(), exchange->results.data(),
                                    &Callbacks::done, exchange));
-  return sent;
+  return reply;
 }
 
 // --- answers --------------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ void Session::Callbacks::finish(int code, Reply reply, const void* exchange) {
   Session& session = *owned->session;
   if (was_heard(reply.outcome)) session.proof_.answered(owned->sent);
   if (owned->writes && reply.ok()) session.proof_.committed(owned->sent);
-  owned->state->answer(std::move(reply));
+  owned->reply.answer(std::move(reply));
 }
 
 void Session::Callbacks::created(int code, const char* path, const Stat* stat, const void* exchange) {

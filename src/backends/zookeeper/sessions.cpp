@@ -106,16 +106,16 @@ void Sessions::close() {
   for (const SessionPtr& session : std::exchange(sessions_, {})) session->close();
 }
 
-Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::Lasting lasting) {
+base::Coroutine<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::Lasting lasting) {
   // From the root down, all at once.
-  std::deque<Sent> making;
+  std::deque<base::Future<Reply>> making;
   for (std::size_t end = nodes_.root().size(); end != std::string::npos; end = path.find('/', end + 1)) {
     making.push_back(session->create(path.substr(0, end), {}, lasting));
   }
   if (path != nodes_.root()) making.push_back(session->create(path, {}, lasting));
   Reply made;
   made.outcome = Outcome::ok;
-  for (const Sent& each : making) {
+  for (const base::Future<Reply>& each : making) {
     Reply& reply = co_await each;
     const bool there = reply.ok() || reply.outcome == Outcome::node_exists;
     if (!there && made.ok()) made = std::move(reply);
@@ -123,23 +123,26 @@ Flow<Reply> Sessions::make_path(SessionPtr session, std::string path, Session::L
   co_return made;
 }
 
-Flow<Reply> Sessions::beat(SessionPtr session) {
+base::Coroutine<Reply> Sessions::beat(SessionPtr session) {
   const std::string path = node_of(session->id());
-  const Sent sent = session->set(path, {});
-  Reply& written = co_await sent;
-  if (written.outcome != Outcome::no_node) co_return std::move(written);
-  const Sent first = session->create(path, {}, Session::Lasting::ephemeral);
-  Reply& created = co_await first;
+  Reply written = co_await session->set(path, {});
+  if (written.outcome != Outcome::no_node) co_return written;
+  Reply created = co_await session->create(path, {}, Session::Lasting::ephemeral);
   if (created.outcome == Outcome::no_node) {
-    const Flow<Reply> making = make_path(session, nodes_.sessions(), Session::Lasting::container);
-    Reply made = co_await making;
+    Reply made = co_await make_path(session, nodes_.sessions(), Session::Lasting::container);
     if (!made.ok()) co_return made;
-    const Sent second = session->create(path, {}, Session::Lasting::ephemeral);
-    created = std::move(co_await second);
+    created = co_await session->create(path, {}, Session::Lasting::ephemeral);
   }
-  if (created.outcome != Outcome::node_exists) co_return std::move(created);
-  const Sent again = session->set(path, {});  // another beat has made it meanwhile
-  co_return std::move(co_await again);
+  if (created.outcome != Outcome::node_exists) co_return created;
+  written = co_await session->set(path, {});  // another beat has made it meanwhile
+  co_return written;
+}
+
+spi::Operation<spi::Nothing> until_up(SessionPtr session, CallPtr call) {
+  while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
+  if (call->over()) co_return nobody_waits();
+  if (!session->is_up()) co_return session->hindrance();
+  co_return spi::Nothing{};
 }
 
 }  // namespace holdfast::zookeeper

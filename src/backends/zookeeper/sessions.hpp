@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "backends/zookeeper/flow.hpp"
+#include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/nodes.hpp"
 #include "backends/zookeeper/session.hpp"
 
@@ -41,9 +41,9 @@ class Sessions {
   const Nodes& nodes() const { return nodes_; }
 
   /// Makes the container `path` and what is above it.
-  Flow<Reply> make_path(SessionPtr session, std::string path, Session::Lasting lasting);
+  base::Coroutine<Reply> make_path(SessionPtr session, std::string path, Session::Lasting lasting);
   /// Writes to the session's own node. The reply's stat says when.
-  Flow<Reply> beat(SessionPtr session);
+  base::Coroutine<Reply> beat(SessionPtr session);
 
  private:
   void forget_ended();
@@ -58,5 +58,8 @@ class Sessions {
   spi::Timer idle_timer_;
   bool closed_ = false;
 };
+
+/// Waits until requests can be sent in the session. Fails with the reason if it has ended, or if the call is over.
+spi::Operation<spi::Nothing> until_up(SessionPtr session, CallPtr call);
 
 }  // namespace holdfast::zookeeper
