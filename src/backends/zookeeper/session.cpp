@@ -7,14 +7,12 @@
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
+#include "backends/zookeeper/server_list.hpp"
 #include "backends/zookeeper/session_callbacks.hpp"
-#include "base/random.hpp"
 #include "holdfast/error.hpp"
 
 namespace holdfast::zookeeper {
@@ -25,19 +23,6 @@ using spi::milliseconds;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// Something is asked so often in a session timeout, so that there is always something recent to prove (LeaseProof).
-constexpr int marks_in_a_timeout = 20;
-
-/// A server that is silent for so long is left for another one.
-constexpr int silences_in_a_timeout = 8;
-constexpr milliseconds least_silence = 100ms;
-
-/// So long may a server take to accept a connection, and so long to accept the session, which most of the servers have
-/// to agree to. The library would wait for two thirds of the session's timeout, whatever the caller's patience is.
-constexpr milliseconds time_to_connect = 400ms;
-constexpr milliseconds time_to_begin = 1s;
-constexpr std::size_t most_doublings = 3;
 
 /// More than any server grants that was not asked for it: whoever says so is none.
 constexpr milliseconds implausible = 1h;
@@ -53,43 +38,6 @@ void quieten_the_library() {
   static_cast<void>(once);
 }
 
-/// "10.0.0.1:2181,::1:2181", or empty with `error`.
-struct Found {
-  std::string hosts = {};
-  int error = 0;
-
-  /// Blocks, unless the hosts are numbers and `flags` say so.
-  static Found of(const std::vector<kit::Host>& hosts, int flags) {
-    Found found;
-    std::vector<std::string> all;
-    for (const kit::Host& host : hosts) {
-      addrinfo hints = {};
-      hints.ai_family = AF_UNSPEC;
-      hints.ai_socktype = SOCK_STREAM;
-      hints.ai_flags = flags | AI_NUMERICSERV;
-      addrinfo* list = nullptr;
-      if (const int error = ::getaddrinfo(host.name.c_str(), host.port.c_str(), &hints, &list); error != 0) {
-        found.error = error;
-        continue;
-      }
-      for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
-        std::array<char, NI_MAXHOST> text = {};
-        if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0) {
-          all.push_back(std::string(text.data()) + ":" + host.port);
-        }
-      }
-      ::freeaddrinfo(list);
-    }
-    if ((flags & AI_NUMERICHOST) != 0 && found.error != 0) return found;  // all of them, or let the resolver look
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::shuffle(all.begin(), all.end(), base::Random(base::Random::fresh_seed()));
-    for (const std::string& each : all) found.hosts += (found.hosts.empty() ? "" : ",") + each;
-    if (!all.empty()) found.error = 0;
-    return found;
-  }
-};
-
 }  // namespace
 
 Session::Session(spi::Loop& loop, const Address& address, milliseconds timeout, Owner& owner)
@@ -98,9 +46,10 @@ Session::Session(spi::Loop& loop, const Address& address, milliseconds timeout, 
       owner_(owner),
       asked_(timeout),
       process_(::getpid()),
+      trouble_(address.shown()),
       used_at_(loop.now()),
       timer_(loop, [this] { drive(); }),
-      mark_timer_(loop, [this] { look_around(); }),
+      ping_timer_(loop, [this] { ping(); }),
       attempt_timer_(loop, [this] { attempt_takes_long(); }) {}
 
 Session::~Session() {
@@ -115,27 +64,27 @@ void Session::open() {
 }
 
 void Session::find_hosts() {
-  const Found numeric = Found::of(address_.hosts, AI_NUMERICHOST);
-  if (numeric.error == 0) {
-    return loop_.defer([self = shared_from_this(), hosts = numeric.hosts] { self->connect(hosts); });
+  ServerList numbers = ServerList::of_numbers(address_.hosts);
+  if (numbers.error == 0) {
+    return loop_.defer([self = shared_from_this(), servers = std::move(numbers)] { self->connect(servers); });
   }
-  auto found = std::make_shared<Found>();
-  loop_.run_blocking([found, hosts = address_.hosts] { *found = Found::of(hosts, AI_ADDRCONFIG); },
+  auto found = std::make_shared<ServerList>();
+  loop_.run_blocking([found, hosts = address_.hosts] { *found = ServerList::look_up(hosts); },
                      [found, weak = weak_from_this()] {
                        const auto self = weak.lock();
                        if (!self) return;
-                       if (found->error == 0) return self->connect(found->hosts);
+                       if (found->error == 0) return self->connect(*found);
                        self->end({Errc::unreachable, "cannot find a host of " + self->address_.shown() + ": " +
                                                          ::gai_strerror(found->error)});
                      });
 }
 
-void Session::connect(const std::string& hosts) {
+void Session::connect(const ServerList& servers) {
   if (state_ != State::finding) return;
   quieten_the_library();
-  handle_ = zookeeper_init2(hosts.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
+  handle_ = zookeeper_init2(servers.text.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
                             ZOO_NO_LOG_CLIENTENV, nullptr);
-  addresses_ = static_cast<std::size_t>(std::ranges::count(hosts, ',')) + 1;
+  attempts_.set_addresses(servers.size());
   if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
   // It would ask the resolver whenever it is driven; but these are numbers.
   zoo_set_servers_resolution_delay(handle_, -1);
@@ -165,8 +114,7 @@ void Session::drive() {
   const int system_error = errno;
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
-  if (code != ZOK) has_failed_ = true;
-  if (code != ZOK && state_ == State::away) note_trouble(was_connected, system_error);
+  if (code != ZOK) attempt_failed(was_connected, system_error);
   if (code != ZOK || descriptor < 0) unwatch();
   if (code != ZOK && state_ == State::up) went_away();
   if (code == ZOK && descriptor >= 0) watch(descriptor, interest);
@@ -205,8 +153,7 @@ void Session::ready(spi::Loop::Ready what) {
   --inside_;
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
   if (code != ZOK && code != ZNOTHING) {
-    has_failed_ = true;
-    if (state_ == State::away) note_trouble(was_connected, system_error);
+    attempt_failed(was_connected, system_error);
     unwatch();
     if (state_ == State::up) went_away();
   }
@@ -249,79 +196,75 @@ void Session::came_up() {
   }
   const bool resumed = std::exchange(was_up_, true);
   if (resumed) {
-    proof_.resumed(began_, loop_.now());
+    proof_.resumed(attempts_.began(), loop_.now());
   } else {
     proof_.reset(granted_);
-    proof_.opened(began_);
+    proof_.opened(attempts_.began());
   }
+  pings_.reset(granted_);
   state_ = State::up;
-  passed_over_ = 0;
+  attempts_.succeeded();
   attempt_timer_.cancel();
-  trouble_.clear();
+  trouble_.connected();
   establishing_.reset();
-  look_around();
+  ping();
   if (resumed) owner_.session_resumed(*this);
   resume_waiters();
 }
 
 void Session::went_away() {
   state_ = State::away;
-  mark_timer_.cancel();
+  ping_timer_.cancel();
   if (!establishing_) establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
   drive_soon();
 }
 
 /// Asks for something, so that there is something to prove; reading what has come meanwhile is welcome, too.
-void Session::look_around() {
+void Session::ping() {
   if (state_ != State::up) return;
   const Instant now = loop_.now();
-  mark_timer_.set(now + granted_ / marks_in_a_timeout);
-  if (looking_ && !looking_->is_answered()) {
-    if (now >= looked_at_ + std::max<milliseconds>(granted_ / silences_in_a_timeout, least_silence)) {
-      leave_silent_server();
-    }
-    return;
+  ping_timer_.set(pings_.due_after(now));
+  switch (pings_.next(now, ping_is_unanswered())) {
+    case Pings::Next::send:
+      pings_.sent(now);
+      last_ping_ = exists("/");
+      return;
+    case Pings::Next::wait: return;
+    case Pings::Next::leave_server: return leave_silent_server();
   }
-  looked_at_ = now;
-  looking_ = exists("/");
 }
 
 /// The library would wait for two thirds of the timeout, which is longer than a lease can be proved beforehand.
 void Session::leave_silent_server() {
-  if (addresses_ > 1 && watched_) ::shutdown(watched_.get(), SHUT_RDWR);
+  if (attempts_.addresses() > 1 && watched_) ::shutdown(watched_.get(), SHUT_RDWR);
 }
 
 void Session::begin_attempt() {
-  began_ = loop_.now();
-  is_left_ = false;
-  if (addresses_ == 1) return;
-  attempt_timer_.set(began_ + time_to_connect * doubled_each_round());
-  // After a failure the library goes on by one address, and by another one when it connects. Of two addresses it would
-  // try the same again and again; once round without one is one step back.
-  if (!std::exchange(has_failed_, false)) return;
-  for (std::size_t i = 1; i < addresses_; ++i) zoo_cycle_next_server(handle_);
+  for (std::size_t skip = attempts_.begin(loop_.now()); skip > 0; --skip) zoo_cycle_next_server(handle_);
+  attempt_timer_.set(attempts_.deadline(false));
 }
-
-int Session::doubled_each_round() const { return 1 << std::min(passed_over_ / addresses_, most_doublings); }
 
 void Session::attempt_takes_long() {
   if (state_ != State::away || !watched_) return;
   const bool accepted = is_connected();
-  const Instant end = began_ + time_to_begin * doubled_each_round();
-  if (accepted && loop_.now() < end) return attempt_timer_.set(end);
-  trouble_ = silence(accepted).detail;
-  is_left_ = true;
-  ++passed_over_;
+  if (loop_.now() < attempts_.deadline(accepted)) return attempt_timer_.set(attempts_.deadline(accepted));
+  trouble_.attempt_took_too_long(accepted);
+  attempts_.abandon();
   leave_silent_server();
+}
+
+void Session::attempt_failed(bool was_connected, int system_error) {
+  attempts_.failed();
+  if (state_ == State::away && !attempts_.is_abandoned()) trouble_.attempt_failed(was_connected, system_error);
 }
 
 void Session::end(Failure why) {
   if (state_ == State::ended) return;
   const auto self = shared_from_this();
   state_ = State::ended;
-  why_ = std::move(why);
+  why_ended_ = std::move(why);
   timer_.cancel();
-  mark_timer_.cancel();
+  ping_timer_.cancel();
   attempt_timer_.cancel();
   establishing_.reset();
   unwatch();
@@ -354,20 +297,11 @@ Failure Session::not_zookeeper() const {
 }
 
 Failure Session::hindrance() const {
-  if (why_) return *why_;
-  const std::string store = address_.shown();
-  if (state_ == State::finding) return {Errc::unreachable, "the hosts of " + store + " were not found in time"};
-  if (!trouble_.empty()) return {Errc::unreachable, trouble_};
-  if (was_up_) return {Errc::unreachable, "the connection to " + store + " was lost"};
-  return silence(is_connected());
-}
-
-Failure Session::silence(bool accepted) const {
-  const std::string store = address_.shown();
-  if (accepted) {
-    return {Errc::unreachable, store + " accepted a connection, but does not answer; is it a ZooKeeper server?"};
+  if (why_ended_) return *why_ended_;
+  if (state_ == State::finding) {
+    return {Errc::unreachable, "the hosts of " + address_.shown() + " were not found in time"};
   }
-  return {Errc::unreachable, store + " accepted no connection in time"};
+  return trouble_.failure(is_connected());
 }
 
 /// Whether somebody has accepted the connection that is watched.
@@ -375,18 +309,6 @@ bool Session::is_connected() const {
   sockaddr_storage peer = {};
   socklen_t size = sizeof peer;
   return watched_ && ::getpeername(watched_.get(), reinterpret_cast<sockaddr*>(&peer), &size) == 0;
-}
-
-void Session::note_trouble(bool was_connected, int system_error) {
-  if (is_left_) return;
-  const std::string store = address_.shown();
-  const bool hung_up = system_error == EHOSTDOWN;  // the library's word for the end of a connection
-  if (was_connected || hung_up) {
-    trouble_ =
-        store + " accepts connections and closes them: it is no ZooKeeper server, or one that does not serve now";
-  } else if (system_error != 0 && system_error != EINPROGRESS) {
-    trouble_ = "cannot connect to " + store + ": " + std::generic_category().message(system_error);
-  }
 }
 
 }  // namespace holdfast::zookeeper

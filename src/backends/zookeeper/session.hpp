@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "backends/zookeeper/address.hpp"
+#include "backends/zookeeper/connect_attempts.hpp"
+#include "backends/zookeeper/connect_trouble.hpp"
 #include "backends/zookeeper/lease_proof.hpp"
 #include "backends/zookeeper/line_memory.hpp"
+#include "backends/zookeeper/pings.hpp"
 #include "backends/zookeeper/reply.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/future.hpp"
@@ -25,6 +28,8 @@ struct _zhandle;  // NOLINT(bugprone-reserved-identifier): the library's name
 
 namespace holdfast::zookeeper {
 
+struct ServerList;
+
 /// One session with an ensemble, by way of ZooKeeper's C library, which our loop drives. It is opened once, survives
 /// broken connections, and ends for good when the servers say so.
 ///
@@ -35,8 +40,8 @@ namespace holdfast::zookeeper {
 /// | up       | requests can be sent                        | the connection breaks              |
 /// | ended    | expired, refused or closed                  |                                    |
 ///
-/// While it is away, a server that does not accept it within a moment is left for the next address; the moment doubles
-/// with each round of all of them, because they may be far away.
+/// What it decides is decided without I/O by others: LeaseProof (since when the lease runs), ConnectAttempts (which
+/// address is tried for how long), Pings (when a silent server is left) and ConnectTrouble (why it is not up).
 class Session : public std::enable_shared_from_this<Session> {
  public:
   class Owner {
@@ -85,7 +90,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void used() { used_at_ = loop_.now(); }
   base::Instant unused_since() const { return used_at_; }
   /// How many of those who share in it are its own requests.
-  long own_uses() const { return looking_ && !looking_->is_answered() ? 1 : 0; }
+  long own_uses() const { return ping_is_unanswered() ? 1 : 0; }
   /// Why it is not up, or has ended.
   spi::Failure hindrance() const;
 
@@ -121,20 +126,19 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Exchange;
 
   void find_hosts();
-  void connect(const std::string& hosts);
+  void connect(const ServerList& servers);
   void drive();
   void drive_soon();
   void ready(spi::Loop::Ready what);
   void watch(int descriptor, int interest);
   void unwatch();
-  void look_around();
+  void ping();
+  bool ping_is_unanswered() const { return last_ping_ && !last_ping_->is_answered(); }
   void leave_silent_server();
   void begin_attempt();
-  int doubled_each_round() const;
   void attempt_takes_long();
   bool is_connected() const;
-  spi::Failure silence(bool accepted) const;
-  void note_trouble(bool was_connected, int system_error);
+  void attempt_failed(bool was_connected, int system_error);
   void came_up();
   void went_away();
   void end(spi::Failure why);
@@ -156,23 +160,19 @@ class Session : public std::enable_shared_from_this<Session> {
   const pid_t process_;
   LeaseProof proof_;
   LineMemory lines_;
-  base::Instant began_ = {};  ///< the present attempt to connect
+  ConnectAttempts attempts_;
+  ConnectTrouble trouble_;
+  Pings pings_;
+  std::optional<base::Future<Reply>> last_ping_;
   bool was_up_ = false;
-  std::size_t addresses_ = 0;
-  std::size_t passed_over_ = 0;                 ///< attempts that took too long, since it was up
-  bool is_left_ = false;                        ///< the present attempt is given up, and it is known why
-  bool has_failed_ = false;                     ///< the last attempt, or the connection that there was
-  std::optional<base::Future<Reply>> looking_;  ///< the last thing that was asked for the proof
-  base::Instant looked_at_ = {};
   base::Instant used_at_ = {};
-  std::optional<spi::Failure> why_;
-  std::string trouble_;  ///< what became of the last attempt to connect that failed
+  std::optional<spi::Failure> why_ended_;
   std::deque<std::coroutine_handle<>> waiters_;
   base::FileDescriptor watched_;  ///< a copy of the library's, which may close its own at any time
   int watched_interest_ = 0;
   bool driving_soon_ = false;
-  spi::Timer timer_;                              ///< when the library wants to be called
-  spi::Timer mark_timer_;                         ///< when to ask something, for the proof
+  spi::Timer timer_;  ///< when the library wants to be called
+  spi::Timer ping_timer_;
   spi::Timer attempt_timer_;                      ///< when the present attempt to connect takes too long
   std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
 };

@@ -2,10 +2,9 @@
 
 #include <zookeeper/zookeeper.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "backends/zookeeper/nodes.hpp"
+#include "backends/zookeeper/answers.hpp"
 #include "backends/zookeeper/session_callbacks.hpp"
 
 namespace holdfast::zookeeper {
@@ -31,56 +30,6 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-/// What servers say about a session that ended a moment ago, while a request in it was under way. The library has no
-/// name for it.
-constexpr int unknown_session = -12;
-
-/// For an answer that makes no sense: as good as none, as the library itself has it.
-constexpr int not_understood = ZRUNTIMEINCONSISTENCY;
-
-Outcome outcome_of(int code) {
-  switch (code) {
-    case ZOK: return Outcome::ok;
-    case ZNONODE: return Outcome::no_node;
-    case ZNODEEXISTS: return Outcome::node_exists;
-    case ZBADVERSION: return Outcome::other_version;
-    case ZNOTEMPTY: return Outcome::not_empty;
-    case ZNOAUTH:
-    case ZAUTHFAILED: return Outcome::no_access;
-    case unknown_session:
-    case ZSESSIONEXPIRED: return Outcome::session_ended;
-    case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT:
-    case ZSESSIONMOVED:
-    case ZRUNTIMEINCONSISTENCY:  // the library gave the connection up because it did not understand what came
-    case ZCLOSING: return Outcome::lost;
-    default: return Outcome::failed;
-  }
-}
-
-/// The library leaves names out that it could not read.
-bool are_complete(const String_vector& names) {
-  if (names.count < 0 || (names.count > 0 && names.data == nullptr)) return false;
-  return std::none_of(names.data, names.data + names.count, [](const char* name) { return name == nullptr; });
-}
-
-bool was_heard(Outcome outcome) {
-  return outcome != Outcome::lost && outcome != Outcome::not_sent && outcome != Outcome::session_ended;
-}
-
-NodeStat stat_from(const Stat* stat) {
-  if (stat == nullptr) return {};
-  return {.created = static_cast<std::uint64_t>(stat->czxid),
-          .created_at = stat->ctime,
-          .changed_at = stat->mtime,
-          .owner = stat->ephemeralOwner,
-          .data_changed = static_cast<std::uint64_t>(stat->mzxid),
-          .version = stat->version,
-          // Its cversion counts both creations and deletions.
-          .children_ever = (static_cast<std::int64_t>(stat->cversion) + stat->numChildren) / 2,
-          .changes = stat->cversion};
-}
-
 int mode_of(Session::Lasting lasting) {
   switch (lasting) {
     case Session::Lasting::persistent: return ZOO_PERSISTENT;
@@ -94,15 +43,6 @@ int mode_of(Session::Lasting lasting) {
 /// With credentials, what we make is ours alone.
 const ACL_vector& access_for(const Address& address) {
   return address.user.empty() ? ZOO_OPEN_ACL_UNSAFE : ZOO_CREATOR_ALL_ACL;
-}
-
-/// Whether the servers made `created` when they were asked for `wanted`. What a node is called decides whose it is, and
-/// nobody says that a server tells the truth.
-bool is_path_for(std::string_view created, std::string_view wanted, bool is_numbered) {
-  if (!is_numbered) return created == wanted;
-  if (!created.starts_with(wanted)) return false;
-  created.remove_prefix(wanted.size());
-  return created.size() == sequence_bytes && created.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 int flag_of(Session::Watching watching) { return watching == Session::Watching::yes ? 1 : 0; }
@@ -273,11 +213,9 @@ void Session::Callbacks::with_data(int code, const char* data, int length, const
 
 void Session::Callbacks::with_children(int code, const String_vector* names, const Stat* stat, const void* exchange) {
   Reply reply;
-  if (code == ZOK && names != nullptr && !are_complete(*names)) code = not_understood;
   if (code == ZOK && names != nullptr) {
-    reply.children.reserve(static_cast<std::size_t>(names->count));
-    for (std::int32_t i = 0; i < names->count; ++i) reply.children.emplace_back(names->data[i]);
     reply.stat = stat_from(stat);
+    if (!read_names(*names, reply.children)) code = not_understood;
   }
   finish(code, std::move(reply), exchange);
 }
