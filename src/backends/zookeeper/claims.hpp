@@ -59,8 +59,9 @@ class NodeClaims final : public spi::Claims {
     std::shared_ptr<const ClientIdentity> client = {};
     std::string reason = {};
 
-    bool permits() const { return mode.kind == ClaimMode::permits; }
     bool replaces_another() const { return replaces && *replaces != key.id; }
+    /// REQUIRES: it replaces another.
+    ClaimKey replaced_key() const { return {*replaces, key.name, key.kind}; }
   };
   struct Renewal {
     ClaimKey key;
@@ -70,7 +71,8 @@ class NodeClaims final : public spi::Claims {
     KnownClaim claim = {};
     bool is_ours = false;  ///< of a session of this client
     std::uint32_t place = 0;
-    Reply own = {};  ///< its node
+    Reply own = {};      ///< its node
+    SeenLine seen = {};  ///< the line in which it was found
   };
   /// A claim's new node, and the line with it.
   struct Joined {
@@ -81,6 +83,7 @@ class NodeClaims final : public spi::Claims {
   spi::Operation<spi::ClaimAnswer> acquiring(CallPtr call, Wish wish);
   spi::Operation<spi::ClaimAnswer> joining(CallPtr call, SessionPtr session, const Wish& wish,
                                            kit::RequestOrder::Place& place);
+  spi::Operation<std::optional<spi::ClaimAnswer>> finding_again(CallPtr call, SessionPtr session, const Wish& wish);
   spi::Operation<std::optional<spi::ClaimAnswer>> looking_before(CallPtr call, SessionPtr session, const Wish& wish,
                                                                  bool replaces);
   static base::Coroutine<Joined> making_node(SessionPtr session, const std::string& line, const Wish& wish,
@@ -90,11 +93,6 @@ class NodeClaims final : public spi::Claims {
   spi::Operation<spi::ClaimAnswer> settling(SessionPtr session, const Wish& wish, SeenLine seen);
   static spi::Failure different_total(const Wish& wish, const Line& line);
   bool can_be_followed(const std::string& line) const;
-
-  // claims_find.cpp
-  spi::Operation<std::optional<spi::ClaimAnswer>> finding_again(CallPtr call, SessionPtr session, const Wish& wish);
-  spi::Operation<std::optional<FoundClaim>> finding(SessionPtr session, ClaimKey key);
-  spi::ClaimAnswer answer_for(FoundClaim& found) const;
 
   // claims_leave.cpp
   spi::Operation<bool> releasing(CallPtr call, ClaimKey key);
@@ -107,6 +105,8 @@ class NodeClaims final : public spi::Claims {
   spi::Operation<spi::ClaimAnswer> downgrading(CallPtr call, ClaimKey key);
 
   // claims_stand.cpp
+  spi::Operation<std::optional<FoundClaim>> finding(SessionPtr session, ClaimKey key);
+  spi::ClaimAnswer answer_for(FoundClaim& found) const;
   spi::Operation<spi::ClaimAnswer> standing(ClaimKey key, SeenLine seen);
   static spi::ClaimAnswer answer_for(const KnownClaim& claim);
   void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;

@@ -37,7 +37,7 @@ Operation<ClaimAnswer> NodeClaims::downgrading(CallPtr call, ClaimKey key) {
     co_return ClaimAnswer{};
   }
   FoundClaim& found = *looked.value();
-  if (found.claim.mode.kind == ClaimMode::permits) co_return kit::cannot_downgrade_permits(key.name);
+  if (key.permits()) co_return kit::cannot_downgrade_permits(key.name);
   if (!found.claim.waiting && found.claim.mode.kind == ClaimMode::exclusive) {
     call->is_in_doubt();
     // Whoever waits watches the data of the node, so they change, too.

@@ -76,8 +76,7 @@ void NodeClaims::node_changed(Session& session, const std::string& path) {
 /// Its turn may have come: then the core need not ask.
 Operation<Nothing> NodeClaims::looking(ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
-  const bool permits = claim->mode.kind == ClaimMode::permits;
-  SeenLine seen = co_await see(claim->session, claim->line, permits, Freshness::at_least_ours);
+  SeenLine seen = co_await see(claim->session, claim->line, key.permits(), Freshness::at_least_ours);
   auto found = co_await standing(key, std::move(seen));
   if (closed_ || !found.ok()) co_return Nothing{};  // the core's own renewals will do
   ClaimAnswer& answer = found.value();

@@ -92,12 +92,46 @@ Operation<ClaimAnswer> NodeClaims::acquiring(CallPtr call, Wish wish) {
   co_return answer;
 }
 
+/// It was asked for before: whatever became of that is found under its id. Empty if there is nothing.
+Operation<std::optional<ClaimAnswer>> NodeClaims::finding_again(CallPtr call, SessionPtr session, const Wish& wish) {
+  const std::optional<ClaimAnswer> nothing;
+  auto looked = co_await finding(session, wish.key);
+  if (!looked.ok()) co_return std::move(looked.failure());
+  if (!looked.value()) {
+    known_.forget(wish.key);
+    co_return nothing;
+  }
+  FoundClaim& found = *looked.value();
+  if (!found.is_ours) {  // of a session that has ended for us: never to be believed in, and in the way
+    const Reply removed = co_await session->remove(found.claim.path());
+    known_.forget(wish.key);
+    if (removed.ok() || removed.outcome == Outcome::no_node) co_return nothing;
+    co_return explain(removed, false);
+  }
+  const SessionPtr owner = found.claim.session;
+  found.claim.waiting = true;
+  known_.note(wish.key, found.claim);
+  if (wish.replaces_another()) {
+    // What it replaces goes whether or not it is there itself already; where it stands depends on that.
+    call->is_in_doubt();
+    auto left = co_await leaving(session, wish.replaced_key());
+    if (!left.ok()) co_return std::move(left.failure());
+    found.seen = co_await see(session, found.claim.line, wish.key.permits(), Freshness::newest);
+  }
+  const Reply beaten = co_await sessions_.beat(owner);  // repeating it re-arms the lease
+  if (!beaten.ok()) co_return explain(beaten, false);
+  auto answer = co_await standing(wish.key, std::move(found.seen));
+  if (!answer.ok()) co_return std::move(answer.failure());
+  if (KnownClaim* const claim = known_.find(wish.key)) note_data(*claim, found.own, answer.value());
+  co_return std::optional(std::move(answer.value()));
+}
+
 Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, const Wish& wish,
                                            kit::RequestOrder::Place& place) {
-  const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
+  const std::string path = nodes_.line_of(wish.key.name.text(), wish.key.permits());
   std::optional<KnownClaim> replaced;
   if (wish.replaces_another()) {
-    const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
+    const ClaimKey old = wish.replaced_key();
     if (const KnownClaim* const known = known_.find(old)) {
       replaced = *known;
     } else if (!known_.is_leaving(old, *session)) {
@@ -108,7 +142,7 @@ Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, con
     }
   }
   // Where there may be a reason not to join. (A claim of ours in the line shows that its total is the same.)
-  const bool may_differ = wish.permits() && !known_.has_permits_in(path, wish.mode.limit);
+  const bool may_differ = wish.key.permits() && !known_.has_permits_in(path, wish.mode.limit);
   if (wish.when_busy == spi::WhenBusy::refuse || may_differ) {
     auto refused = co_await looking_before(call, session, wish, replaced.has_value());
     if (call->over()) co_return nobody_waits();
@@ -126,8 +160,7 @@ Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, con
     if (created.outcome == Outcome::no_node) {
       known_.forget(wish.key);
       if (replaced) {  // it may have gone meanwhile
-        const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
-        auto found = co_await finding(session, old);
+        auto found = co_await finding(session, wish.replaced_key());
         if (!found.ok()) co_return std::move(found.failure());
         replaced = found.value() ? std::optional(std::move(found.value()->claim)) : std::nullopt;
       }
@@ -140,7 +173,7 @@ Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, con
       if (created.outcome != Outcome::lost) known_.forget(wish.key);
       co_return explain(created, true);
     }
-    if (replaced) known_.forget({*wish.replaces, wish.key.name, wish.key.kind});
+    if (replaced) known_.forget(wish.replaced_key());
     known_.note(wish.key, {.session = session,
                            .line = path,
                            .node = last_part(created.text),
@@ -156,18 +189,17 @@ Operation<ClaimAnswer> NodeClaims::joining(CallPtr call, SessionPtr session, con
 /// A try that is refused writes nothing, except that what it replaces goes. Empty if there is no reason to refuse.
 Operation<std::optional<ClaimAnswer>> NodeClaims::looking_before(CallPtr call, SessionPtr session, const Wish& wish,
                                                                  bool replaces) {
-  const std::string path = nodes_.line_of(wish.key.name.text(), wish.permits());
-  SeenLine seen = co_await see(session, path, wish.permits(), Freshness::newest);
+  const std::string path = nodes_.line_of(wish.key.name.text(), wish.key.permits());
+  SeenLine seen = co_await see(session, path, wish.key.permits(), Freshness::newest);
   if (call->over()) co_return nobody_waits();
   if (!seen.ok()) co_return explain(seen.reply, false);
   if (replaces) seen.line = seen.line.without(guid_of(*wish.replaces));
-  const bool other_total = wish.permits() && !seen.line.empty() && seen.line.total() != wish.mode.limit;
+  const bool other_total = wish.key.permits() && !seen.line.empty() && seen.line.total() != wish.mode.limit;
   const bool busy = wish.when_busy == spi::WhenBusy::refuse && !seen.line.admits(wish.mode);
   if (!other_total && !busy) co_return std::optional<ClaimAnswer>();
   if (replaces) {
     call->is_in_doubt();
-    const ClaimKey old = {*wish.replaces, wish.key.name, wish.key.kind};
-    auto left = co_await leaving(session, old);
+    auto left = co_await leaving(session, wish.replaced_key());
     if (!left.ok()) co_return std::move(left.failure());
   }
   if (other_total) co_return different_total(wish, seen.line);
@@ -182,7 +214,7 @@ base::Coroutine<NodeClaims::Joined> NodeClaims::making_node(SessionPtr session, 
   Joined joined;
   const base::Future<Reply> creating = create_node(*session, line, wish, replaced);
   if (!if_alone) {
-    const auto seeing = base::started(see(session, line, wish.permits(), Freshness::at_least_ours));
+    const auto seeing = base::started(see(session, line, wish.key.permits(), Freshness::at_least_ours));
     joined.created = std::move(co_await creating);
     joined.seen = std::move(co_await seeing);
     co_return joined;
@@ -193,7 +225,7 @@ base::Coroutine<NodeClaims::Joined> NodeClaims::making_node(SessionPtr session, 
     joined.seen = {.outcome = Outcome::ok, .exists = true, .line = Line::from({*if_alone}, std::nullopt)};
     co_return joined;
   }
-  joined.seen = co_await see(session, line, wish.permits(), Freshness::at_least_ours);
+  joined.seen = co_await see(session, line, wish.key.permits(), Freshness::at_least_ours);
   co_return joined;
 }
 
@@ -223,7 +255,7 @@ base::Future<Reply> NodeClaims::create_node(Session& session, const std::string&
 /// Its node is in the line: finds out where it stands there, and leaves again if it must not stay.
 Operation<ClaimAnswer> NodeClaims::settling(SessionPtr session, const Wish& wish, SeenLine seen) {
   std::optional<Failure> failure;
-  if (wish.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
+  if (wish.key.permits() && seen.ok() && seen.line.total() != wish.mode.limit) {
     failure = different_total(wish, seen.line);
   } else {
     auto answer = co_await standing(wish.key, std::move(seen));

@@ -108,7 +108,7 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
     known_.listen(*question.session, known->path(), claim.key);
     question.own = question.session->get(known->path(), Session::Watching::yes);
     if (known->waiting) {
-      const bool permits = known->mode.kind == ClaimMode::permits;
+      const bool permits = claim.key.permits();
       const bool listens = permits && known->ahead == known->line;
       question.seeing = base::started(see(question.session, known->line, permits, Freshness::at_least_ours,
                                           listens ? Session::Watching::yes : Session::Watching::no));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "backends/zookeeper/claims.hpp"
@@ -52,7 +53,6 @@ Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
     KnownClaim* claim = known_.find(key);
     if (claim == nullptr) co_return ClaimAnswer{};
     const SessionPtr session = claim->session;
-    const bool permits = claim->mode.kind == ClaimMode::permits;
     if (!seen.ok()) co_return explain(seen.reply, true);
     if (claim->number >= number_end) {
       co_return Failure{Errc::store_failed,
@@ -78,7 +78,7 @@ Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
       // Hear of every change, and look once more: it may have come before.
       claim->ahead = claim->line;
       known_.listen(*session, claim->line, key);
-      seen = co_await see(session, claim->line, permits, Freshness::at_least_ours, Session::Watching::yes);
+      seen = co_await see(session, claim->line, key.permits(), Freshness::at_least_ours, Session::Watching::yes);
       continue;
     }
     const std::size_t before = sessions_.address().fair ? turn.ahead : seen.line.first_ahead_of(place);
@@ -101,7 +101,7 @@ Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
     const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
     if (watched.ok()) claim->ahead = ahead;
     if (sure) co_return answer;
-    seen = co_await see(session, claim->line, permits, Freshness::at_least_ours);
+    seen = co_await see(session, claim->line, key.permits(), Freshness::at_least_ours);
   }
   KnownClaim* const claim = known_.find(key);
   if (claim == nullptr) co_return ClaimAnswer{};
@@ -109,6 +109,44 @@ Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
   answer.place = 1;
   answer.check_after = 10ms;  // those ahead come and go faster than we look
   co_return answer;
+}
+
+// --- claims that we know nothing of ---------------------------------------------------------------------------------
+
+/// Looks for a claim in its line: its node may have been made although we did not hear of it, or by another client.
+Operation<std::optional<NodeClaims::FoundClaim>> NodeClaims::finding(SessionPtr session, ClaimKey key) {
+  const std::optional<FoundClaim> nothing;
+  const std::string path = nodes_.line_of(key.name.text(), key.permits());
+  FoundClaim found;
+  found.seen = co_await see(session, path, key.permits(), Freshness::newest);
+  if (!found.seen.ok()) co_return explain(found.seen.reply, false);
+  const Entry* const entry = found.seen.line.find(guid_of(key.id));
+  if (entry == nullptr) co_return nothing;
+  const base::Future<Reply> asking = session->get(path + "/" + entry->node);
+  found.own = co_await asking;
+  if (found.own.outcome == Outcome::no_node) co_return nothing;
+  if (!found.own.ok()) co_return explain(found.own, false);
+  const std::size_t place = found.seen.line.place_of(*entry);
+  const SessionPtr owner = sessions_.with_id(found.own.stat.owner);
+  found.is_ours = owner != nullptr;
+  found.claim = {.session = owner ? owner : session,
+                 .line = path,
+                 .node = entry->node,
+                 .number = found.own.stat.created,
+                 .mode = entry->mode,
+                 .waiting = !found.seen.line.is_granted(place)};
+  found.place = static_cast<std::uint32_t>(place);
+  if (found.is_ours && known_.find(key) == nullptr) known_.note(key, found.claim);
+  co_return std::optional(std::move(found));
+}
+
+/// What can be said of a claim that was found.
+ClaimAnswer NodeClaims::answer_for(FoundClaim& found) const {
+  ClaimAnswer answer = answer_for(found.claim);
+  if (found.claim.waiting) answer.place = found.place;
+  if (!found.is_ours) answer.armed_at = base::Instant::min();
+  note_data(found.claim, found.own, answer);
+  return answer;
 }
 
 }  // namespace holdfast::zookeeper

@@ -22,12 +22,11 @@ namespace holdfast::zookeeper {
 struct ClaimKey {
   spi::ClaimId id;
   LockName name;
-  LockKind kind;
+  LockKind kind;  ///< whose line it stands in
 
   bool permits() const { return kind == LockKind::semaphore; }
-
   /// What only this claim is called, for a queue of requests about it alone.
-  std::string queue_name() const { return name.text() + '\0' + guid_of(id); }
+  std::string queue_name() const { return name.text() + '\0' + (permits() ? "permits" : "") + guid_of(id); }
   friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
 };
 
