@@ -55,7 +55,7 @@ TEST_F(ZookeeperSession, SaysSoOnceWhenItIsClosed) {
   session_->close();
   EXPECT_TRUE(session_->has_ended());
   EXPECT_EQ(ended_, 1);
-  EXPECT_EQ(session_->hindrance().code, Errc::closed);
+  EXPECT_EQ(session_->why_not_up().code, Errc::closed);
   EXPECT_EQ(session_->get("/a").await_resume().outcome, Outcome::not_sent);
 }
 

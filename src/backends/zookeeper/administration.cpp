@@ -39,10 +39,10 @@ std::chrono::milliseconds left_of(std::chrono::milliseconds lease, std::int64_t 
   return std::max(lease - elapsed, milliseconds::zero());
 }
 
-/// `beat`: the node that its session writes to, if there is one.
-ClaimStatus status_from(const Entry& entry, const Reply& node, const Reply& beat, bool granted) {
+/// `heartbeat`: the node that its session writes to, if there is one.
+ClaimStatus status_from(const Entry& entry, const Reply& node, const Reply& heartbeat, bool granted) {
   Record record = Record::from(node.text);
-  const std::int64_t heard = std::max(node.stat.created_at, beat.ok() ? beat.stat.changed_at : 0);
+  const std::int64_t heard = std::max(node.stat.created_at, heartbeat.ok() ? heartbeat.stat.changed_at : 0);
   return {.client = std::move(record.client),
           .mode = entry.mode.kind,
           .permits = entry.mode.kind == ClaimMode::permits ? entry.mode.permits : 1,
@@ -78,30 +78,30 @@ Operation<std::optional<LockStatus>> NodeAdministration::showing(CallPtr call, W
 Operation<std::optional<LockStatus>> NodeAdministration::looking_at(SessionPtr session, Which which,
                                                                     Freshness freshness) {
   const std::string path = path_of(which);
-  const SeenLine seen = co_await see(session, path, which.permits, freshness);
-  if (!seen.ok()) co_return explain(seen.reply, false);
+  const LineSnapshot snapshot = co_await reading_line(session, path, which.permits, freshness);
+  if (!snapshot.ok()) co_return explain(snapshot.reply, false);
   std::deque<base::Future<Reply>> asked;
-  for (const Entry& entry : seen.line.entries()) asked.push_back(session->get(path + "/" + entry.node));
-  std::map<std::int64_t, base::Future<Reply>> beats;  // by session
+  for (const Entry& entry : snapshot.line.entries()) asked.push_back(session->get(path + "/" + entry.node));
+  std::map<std::int64_t, base::Future<Reply>> heartbeats;  // by session
   std::optional<spi::Failure> failure;
   for (const base::Future<Reply>& each : asked) {
     const Reply& node = co_await each;
     if (!node.ok() && node.outcome != Outcome::no_node) failure = explain(node, false);
     const std::int64_t owner = node.stat.owner;
-    if (node.ok() && !beats.contains(owner)) beats.emplace(owner, session->exists(sessions_.node_of(owner)));
+    if (node.ok() && !heartbeats.contains(owner)) heartbeats.emplace(owner, session->exists(sessions_.node_of(owner)));
   }
   if (failure) co_return *std::move(failure);
   LockStatus status;
   status.name = which.name;
   status.kind = which.permits ? LockKind::semaphore : LockKind::lock;
-  status.total = which.permits ? seen.line.total() : 0;
+  status.total = which.permits ? snapshot.line.total() : 0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const Reply& node = co_await asked[i];
     if (!node.ok()) continue;  // it has gone meanwhile
-    const Reply& beat = co_await beats.at(node.stat.owner);
-    const bool granted = seen.line.is_granted(i);
+    const Reply& heartbeat = co_await heartbeats.at(node.stat.owner);
+    const bool granted = snapshot.line.is_granted(i);
     auto& claims = granted ? status.holders : status.waiters;
-    claims.push_back(status_from(seen.line.entries()[i], node, beat, granted));
+    claims.push_back(status_from(snapshot.line.entries()[i], node, heartbeat, granted));
     if (granted) status.number = std::max(status.number, node.stat.created);
   }
   if (status.holders.empty() && status.waiters.empty()) co_return std::optional<LockStatus>();
@@ -161,7 +161,7 @@ Operation<system_clock::time_point> NodeAdministration::telling_time(CallPtr cal
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);
   if (!up.ok()) co_return up.failure();
-  const Reply beaten = co_await sessions_.beat(session);
+  const Reply beaten = co_await sessions_.heartbeat(session);
   if (beaten.outcome == Outcome::no_node) co_return no_chroot(sessions_.address());
   if (!beaten.ok()) co_return explain(beaten, false);
   co_return instant_of(beaten.stat.changed_at);
@@ -182,13 +182,13 @@ Operation<std::size_t> NodeAdministration::evicting(CallPtr call, Which which, s
   const auto up = co_await until_up(session, call);
   if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
-  const SeenLine seen = co_await see(session, path, which.permits, Freshness::newest);
+  const LineSnapshot snapshot = co_await reading_line(session, path, which.permits, Freshness::newest);
   if (call->over()) co_return nobody_waits();
-  if (!seen.ok()) co_return explain(seen.reply, false);
+  if (!snapshot.ok()) co_return explain(snapshot.reply, false);
   std::size_t evicted = 0;
-  for (std::size_t i = 0; i < seen.line.entries().size() && !call->over(); ++i) {
-    if (!seen.line.is_granted(i)) continue;
-    const Entry& entry = seen.line.entries()[i];
+  for (std::size_t i = 0; i < snapshot.line.entries().size() && !call->over(); ++i) {
+    if (!snapshot.line.is_granted(i)) continue;
+    const Entry& entry = snapshot.line.entries()[i];
     const base::Future<Reply> asking = session->exists(path + "/" + entry.node);
     const Reply& node = co_await asking;
     if (call->over()) co_return nobody_waits();
@@ -219,14 +219,14 @@ Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, Rel
   const auto up = co_await until_up(session, call);
   if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
-  const SeenLine seen = co_await see(session, path, which.permits, Freshness::newest);
+  const LineSnapshot snapshot = co_await reading_line(session, path, which.permits, Freshness::newest);
   if (call->over()) co_return nobody_waits();
-  if (!seen.ok()) co_return explain(seen.reply, false);
+  if (!snapshot.ok()) co_return explain(snapshot.reply, false);
   call->is_in_doubt();
   std::deque<base::Future<Result<bool>>> telling;
-  for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
-    if (!seen.line.is_granted(i)) continue;
-    telling.push_back(base::started(asking_one(session, path + "/" + seen.line.entries()[i].node, request)));
+  for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
+    if (!snapshot.line.is_granted(i)) continue;
+    telling.push_back(base::started(asking_one(session, path + "/" + snapshot.line.entries()[i].node, request)));
   }
   std::size_t asked = 0;
   std::optional<spi::Failure> failure;
@@ -281,28 +281,28 @@ Operation<bool> NodeAdministration::resizing(CallPtr call, Which which, std::uin
   if (!up.ok()) co_return up.failure();
   const std::string path = path_of(which);
   SemaphoreData data = {.total = total};
-  SeenLine seen;
+  LineSnapshot snapshot;
   while (!call->over()) {
-    seen = co_await see(session, path, true, Freshness::newest);
+    snapshot = co_await reading_line(session, path, true, Freshness::newest);
     if (call->over()) co_return nobody_waits();
-    if (!seen.ok()) co_return explain(seen.reply, call->doubtful());
-    if (seen.line.empty()) co_return call->doubtful();
-    // Whoever came between our looking and our writing has not seen the new total: then once more.
+    if (!snapshot.ok()) co_return explain(snapshot.reply, call->doubtful());
+    if (snapshot.line.empty()) co_return call->doubtful();
+    // Whoever came between our looking and our writing has not snapshot the new total: then once more.
     const auto missed = [&](const Entry& entry) { return entry.sequence >= data.before && entry.mode.limit != total; };
-    if (call->doubtful() && std::none_of(seen.line.entries().begin(), seen.line.entries().end(), missed)) break;
-    for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
-      if (seen.line.is_granted(i)) data.kept = std::max(data.kept, seen.line.entries()[i].sequence);
+    if (call->doubtful() && std::none_of(snapshot.line.entries().begin(), snapshot.line.entries().end(), missed)) break;
+    for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
+      if (snapshot.line.is_granted(i)) data.kept = std::max(data.kept, snapshot.line.entries()[i].sequence);
     }
-    data.before = seen.stat.children_ever;
+    data.before = snapshot.stat.children_ever;
     call->is_in_doubt();
     const Reply written = co_await session->set(path, data.text());
     if (!written.ok()) co_return explain(written, true);
   }
   // Those whose turn could never come leave.
   std::deque<base::Future<Reply>> removing;
-  for (std::size_t i = 0; i < seen.line.entries().size(); ++i) {
-    const Entry& entry = seen.line.entries()[i];
-    if (!seen.line.is_granted(i) && entry.mode.permits > total) {
+  for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
+    const Entry& entry = snapshot.line.entries()[i];
+    if (!snapshot.line.is_granted(i) && entry.mode.permits > total) {
       removing.push_back(session->remove(path + "/" + entry.node));
     }
   }

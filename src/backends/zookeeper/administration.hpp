@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/zookeeper/call.hpp"
-#include "backends/zookeeper/lines.hpp"
+#include "backends/zookeeper/line_snapshot.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "kit/request_order.hpp"
 #include "spi/administration.hpp"

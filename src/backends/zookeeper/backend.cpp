@@ -31,7 +31,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
         claims_(context, sessions_, calls_, names_),
         registers_(context.loop, sessions_, calls_),
         administration_(sessions_, calls_, names_) {
-    calls_.ask_why([this] { return sessions_.hindrance(); });
+    calls_.ask_why([this] { return sessions_.why_not_sent(); });
   }
   ~ZookeeperBackend() override { leave(); }
 

@@ -27,7 +27,7 @@ class Call {
   virtual bool over() const = 0;
   virtual void fail(spi::Failure failure) = 0;
 
-  /// From now on it may happen although nobody hears of it.
+  /// From now on the request may be executed although nobody hears of it.
   void is_in_doubt() { doubtful_ = true; }
   bool doubtful() const { return doubtful_; }
 
@@ -40,17 +40,17 @@ class Call {
 
 using CallPtr = std::shared_ptr<Call>;
 
-/// What an operation ends with whose call is over.
+/// The result of an operation whose call is over; nobody hears it.
 inline spi::Failure nobody_waits() { return {Errc::in_doubt, "the request has been answered before"}; }
 
-/// All that are not answered yet.
+/// The calls that are not answered yet.
 class Calls {
  public:
   Calls(spi::Loop& loop, std::string store) : loop_(loop), store_(std::move(store)) {}
 
   spi::Loop& loop() const { return loop_; }
-  /// What says why a call that was never sent could not be: nobody else knows how far the connection has come.
-  void ask_why(std::function<spi::Failure()> hindrance) { hindrance_ = std::move(hindrance); }
+  /// `why` explains why a call could not even be sent; only the sessions know how far their connections have come.
+  void ask_why(std::function<spi::Failure()> why) { why_not_sent_ = std::move(why); }
 
   /// Starts `operation(call)`, a spi::Operation<T>, which has `patience` to answer `done`.
   template <class T, class Operation>
@@ -87,7 +87,7 @@ class Calls {
    private:
     void run_out() {
       answer(doubtful() ? spi::Failure{Errc::in_doubt, calls_.store_ + " did not answer in time"}
-                        : calls_.hindrance_());
+                        : calls_.why_not_sent_());
     }
 
     Calls& calls_;
@@ -97,7 +97,7 @@ class Calls {
 
   spi::Loop& loop_;
   const std::string store_;
-  std::function<spi::Failure()> hindrance_;
+  std::function<spi::Failure()> why_not_sent_;
   std::unordered_set<Call*> open_;
 };
 

@@ -9,7 +9,7 @@
 #include "backends/zookeeper/call.hpp"
 #include "backends/zookeeper/failures.hpp"
 #include "backends/zookeeper/known_claims.hpp"
-#include "backends/zookeeper/lines.hpp"
+#include "backends/zookeeper/line_snapshot.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "base/lifetime.hpp"
 #include "kit/request_order.hpp"
@@ -19,8 +19,12 @@
 
 namespace holdfast::zookeeper {
 
-/// Claims as ephemeral sequential nodes (nodes.hpp). Nobody grants anything: every client looks at the line, and
-/// watches the node whose end it waits for.
+/// Claims as ephemeral sequential nodes (nodes.hpp). Nobody grants anything: every client reads the line of its claim,
+/// finds out whether it is granted, and otherwise watches the node whose removal it waits for.
+///
+/// Requests about one name are sent in the order in which they were made (names_). Most of them leave that queue as
+/// soon as everything is sent, because the servers execute the requests of one session in order; until they are
+/// answered they stay in the queue of the claim that they are about (claims_).
 class NodeClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
@@ -31,17 +35,17 @@ class NodeClaims final : public spi::Claims {
         nodes_(sessions.nodes()),
         calls_(calls),
         names_(names),
-        long_held_timer_(context.loop, [this] { listen_to_long_held(); }) {}
+        watch_timer_(context.loop, [this] { watch_long_held(); }) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
-  /// Nothing is told any more.
+  /// From now on the core hears of nothing.
   void close() {
     closed_ = true;
-    long_held_timer_.cancel();
+    watch_timer_.cancel();
   }
 
   void node_changed(Session& session, const std::string& path);
@@ -49,8 +53,8 @@ class NodeClaims final : public spi::Claims {
   void session_ended(Session& session);
 
  private:
-  /// What an acquire wants, kept for as long as it takes.
-  struct Wish {
+  /// An acquire under way.
+  struct Wanted {
     ClaimKey key;
     spi::Mode mode = {};
     spi::milliseconds lease = {};
@@ -67,36 +71,42 @@ class NodeClaims final : public spi::Claims {
     ClaimKey key;
     spi::milliseconds lease = {};
   };
+  /// A claim that was looked for in its line.
   struct FoundClaim {
     KnownClaim claim = {};
-    bool is_ours = false;  ///< of a session of this client
+    bool is_ours = false;  ///< a session of this client has it
     std::uint32_t place = 0;
-    Reply own = {};      ///< its node
-    SeenLine seen = {};  ///< the line in which it was found
+    Reply own = {};  ///< the data of its node
+    LineSnapshot snapshot = {};
   };
-  /// A claim's new node, and the line with it.
+  /// A claim's new node, and its line, read after the node was created.
   struct Joined {
     Reply created = {};
-    SeenLine seen = {};
+    LineSnapshot snapshot = {};
   };
-  // claims_join.cpp
-  spi::Operation<spi::ClaimAnswer> acquiring(CallPtr call, Wish wish);
-  spi::Operation<spi::ClaimAnswer> joining(CallPtr call, SessionPtr session, const Wish& wish,
+  struct RecentGrant {
+    base::Instant since;
+    ClaimKey key;
+  };
+
+  // claims_acquire.cpp
+  spi::Operation<spi::ClaimAnswer> acquiring(CallPtr call, Wanted wanted);
+  spi::Operation<spi::ClaimAnswer> joining(CallPtr call, SessionPtr session, const Wanted& wanted,
                                            kit::RequestOrder::Place& place);
-  spi::Operation<std::optional<spi::ClaimAnswer>> finding_again(CallPtr call, SessionPtr session, const Wish& wish);
-  spi::Operation<std::optional<spi::ClaimAnswer>> looking_before(CallPtr call, SessionPtr session, const Wish& wish,
-                                                                 bool replaces);
-  static base::Coroutine<Joined> making_node(SessionPtr session, const std::string& line, const Wish& wish,
+  spi::Operation<std::optional<spi::ClaimAnswer>> finding_again(CallPtr call, SessionPtr session, const Wanted& wanted);
+  spi::Operation<std::optional<spi::ClaimAnswer>> peeking(CallPtr call, SessionPtr session, const Wanted& wanted,
+                                                          bool replaces);
+  static base::Coroutine<Joined> making_node(SessionPtr session, const std::string& line, const Wanted& wanted,
                                              const std::optional<KnownClaim>& replaced);
-  static base::Future<Reply> create_node(Session& session, const std::string& line, const Wish& wish,
+  static base::Future<Reply> create_node(Session& session, const std::string& line, const Wanted& wanted,
                                          const std::optional<KnownClaim>& replaced);
-  spi::Operation<spi::ClaimAnswer> settling(SessionPtr session, const Wish& wish, SeenLine seen);
-  static spi::Failure different_total(const Wish& wish, const Line& line);
+  spi::Operation<spi::ClaimAnswer> settling(SessionPtr session, const Wanted& wanted, LineSnapshot snapshot);
+  static spi::Failure different_total(const Wanted& wanted, const Line& line);
   bool can_be_followed(const std::string& line) const;
 
-  // claims_leave.cpp
+  // claims_release.cpp
   spi::Operation<bool> releasing(CallPtr call, ClaimKey key);
-  spi::Operation<bool> leaving(SessionPtr session, ClaimKey key);
+  spi::Operation<bool> removing(SessionPtr session, ClaimKey key);
 
   // claims_renew.cpp
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(CallPtr call, std::vector<Renewal> claims);
@@ -104,22 +114,22 @@ class NodeClaims final : public spi::Claims {
   // claims_downgrade.cpp
   spi::Operation<spi::ClaimAnswer> downgrading(CallPtr call, ClaimKey key);
 
-  // claims_stand.cpp
+  // claims_refresh.cpp
   spi::Operation<std::optional<FoundClaim>> finding(SessionPtr session, ClaimKey key);
   spi::ClaimAnswer answer_for(FoundClaim& found) const;
-  spi::Operation<spi::ClaimAnswer> standing(ClaimKey key, SeenLine seen);
+  spi::Operation<spi::ClaimAnswer> refreshing(ClaimKey key, LineSnapshot snapshot);
   static spi::ClaimAnswer answer_for(const KnownClaim& claim);
-  void note_data(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
+  void note_release_request(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const {
     return zookeeper::explain(reply, sessions_.address(), doubtful);
   }
 
-  // claims_heard.cpp
-  spi::Operation<spi::Nothing> looking(ClaimKey key);
-  spi::Operation<spi::Nothing> listening(ClaimKey key);
+  // claims_watch.cpp
+  spi::Operation<spi::Nothing> checking(ClaimKey key);
+  spi::Operation<spi::Nothing> watching_held(ClaimKey key);
   void check_soon(const ClaimKey& key);
-  void listen_later(const ClaimKey& key);
-  void listen_to_long_held();
+  void watch_later(const ClaimKey& key);
+  void watch_long_held();
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
@@ -128,13 +138,9 @@ class NodeClaims final : public spi::Claims {
   Calls& calls_;
   kit::RequestOrder& names_;
   KnownClaims known_;
-  kit::RequestOrder claims_;  ///< a request that has left names_ early stays here until it is answered
-  struct Held {
-    base::Instant since;
-    ClaimKey key;
-  };
-  std::deque<Held> held_;  ///< lately granted, the oldest first
-  spi::Timer long_held_timer_;
+  kit::RequestOrder claims_;               ///< a request that has left names_ early stays here until it is answered
+  std::deque<RecentGrant> recent_grants_;  ///< the oldest first
+  spi::Timer watch_timer_;
   bool closed_ = false;
   base::Lifetime lifetime_;
 };

@@ -1,4 +1,4 @@
-// Keeping claims alive, and finding out where they stand.
+// Renewing claims, and asking where they stand.
 
 #include <algorithm>
 #include <chrono>
@@ -28,10 +28,10 @@ struct Question {
   SessionPtr session = {};  ///< null: nothing is known of the claim
   std::string path = {};    ///< of its node; the same claim may have another one when the answers come
   std::optional<base::Future<Reply>> own = {};
-  std::optional<base::Future<SeenLine>> seeing = {};
+  std::optional<base::Future<LineSnapshot>> reading = {};
 };
 
-/// Each once.
+/// Without repetitions.
 template <class Claims>
 std::set<std::string> names_of(const Claims& claims) {
   std::set<std::string> names;
@@ -39,8 +39,8 @@ std::set<std::string> names_of(const Claims& claims) {
   return names;
 }
 
-/// A new proof is never newer than a third of the timeout. One that is nearly so will do: what was asked a moment ago
-/// need not be asked again. But no older one, because the next renewal comes only after another third.
+/// Even a new proof is as old as a third of the timeout. One that is little older will do, so that claims which are
+/// renewed one after the other share it; but no older one, because the next renewal comes only after another third.
 bool needs_proof(const Session& session, base::Instant now) {
   return session.proved_since() + session.timeout() * 2 / 5 < now;
 }
@@ -67,7 +67,8 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 
 // NOLINTNEXTLINE(readability-function-size): requests and their answers, in the order in which they are sent
 Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vector<Renewal> claims) {
-  // Those before it are executed before. But what waits for another session must not keep this one's leases waiting.
+  // Earlier requests about these names are executed first. But with several sessions, a renewal must not wait for a
+  // request that waits for another session.
   std::deque<kit::RequestOrder::Place> places;
   if (sessions_.is_only_one()) {
     for (const std::string& name : names_of(claims)) places.push_back(names_.enter(name));
@@ -86,9 +87,10 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
   }
 
   call->is_in_doubt();
-  std::deque<base::Future<Reply>> beats;
+  std::deque<base::Future<Reply>> heartbeats;
   for (const SessionPtr& session : to_prove) {
-    if (session->is_up() && needs_proof(*session, loop_.now())) beats.push_back(base::started(sessions_.beat(session)));
+    if (session->is_up() && needs_proof(*session, loop_.now()))
+      heartbeats.push_back(base::started(sessions_.heartbeat(session)));
   }
   for (const kit::RequestOrder::Place& place : places) co_await place;
 
@@ -105,28 +107,28 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
     question.session = known->session;
     question.path = known->path();
     if (question.session->has_ended()) continue;
-    known_.listen(*question.session, known->path(), claim.key);
+    known_.watch(*question.session, known->path(), claim.key);
     question.own = question.session->get(known->path(), Session::Watching::yes);
     if (known->waiting) {
       const bool permits = claim.key.permits();
       const bool listens = permits && known->ahead == known->line;
-      question.seeing = base::started(see(question.session, known->line, permits, Freshness::at_least_ours,
-                                          listens ? Session::Watching::yes : Session::Watching::no));
+      question.reading = base::started(reading_line(question.session, known->line, permits, Freshness::at_least_ours,
+                                                    listens ? Session::Watching::yes : Session::Watching::no));
     }
   }
 
-  if (!has_unknown) places.clear();  // else there is more to ask
+  if (!has_unknown) places.clear();  // otherwise there is more to ask
 
   std::optional<spi::Failure> failure;
-  for (const base::Future<Reply>& beat : beats) {
-    const Reply& beaten = co_await beat;
+  for (const base::Future<Reply>& heartbeat : heartbeats) {
+    const Reply& beaten = co_await heartbeat;
     if (!beaten.ok() && beaten.outcome != Outcome::session_ended) failure = explain(beaten, true);
   }
   std::vector<ClaimAnswer> answers(claims.size());
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const ClaimKey& key = claims[i].key;
     Question& question = questions[i];
-    if (question.seeing && !question.own) continue;
+    if (question.reading && !question.own) continue;
     if (!question.session) {
       if (failure || call->over()) continue;
       const SessionPtr any = sessions_.any();
@@ -144,8 +146,8 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
       continue;
     }
     const Reply& own = co_await *question.own;
-    SeenLine seen;
-    if (question.seeing) seen = std::move(co_await *question.seeing);
+    LineSnapshot snapshot;
+    if (question.reading) snapshot = std::move(co_await *question.reading);
     KnownClaim* const known = known_.find(key);
     if (known == nullptr || known->path() != question.path) continue;  // released meanwhile
     const bool gone = own.outcome == Outcome::no_node || own.outcome == Outcome::session_ended ||
@@ -158,8 +160,8 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
       failure = explain(own, true);
       continue;
     }
-    if (question.seeing) {
-      auto stands = co_await standing(key, std::move(seen));
+    if (question.reading) {
+      auto stands = co_await refreshing(key, std::move(snapshot));
       if (stands.ok()) {
         answers[i] = std::move(stands.value());
       } else {
@@ -170,7 +172,7 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
     }
     KnownClaim* still = known_.find(key);
     if (still != nullptr && still->path() != question.path) still = nullptr;
-    if (still != nullptr) note_data(*still, own, answers[i]);
+    if (still != nullptr) note_release_request(*still, own, answers[i]);
     if (still != nullptr && claims[i].lease > question.session->timeout()) {
       failure = too_long(sessions_.address(), claims[i].lease, question.session->timeout());
     }

@@ -30,7 +30,7 @@ struct ClaimKey {
   friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
 };
 
-/// A claim's node, as the servers last told us.
+/// A claim's node, as the servers last told it.
 struct KnownClaim {
   SessionPtr session;
   std::string line;  ///< the path of the node above
@@ -38,14 +38,14 @@ struct KnownClaim {
   std::uint64_t number = 0;
   spi::Mode mode = {};
   bool waiting = false;
-  std::string ahead = {};  ///< while it waits: whose end it will hear of
-  /// Somebody asked it to release: which change of its data said so, and when its time ends, by our clock.
+  std::string ahead = {};  ///< the node that it watches while it waits, or its line; empty if it watches none
+  /// Somebody has asked it to release: the change of its data that said so, and until when, by our clock.
   std::uint64_t asked_in = 0;
   base::Instant asked_until = {};
-  /// Once it has been held for long: whatever is told of its node is read at once.
+  /// From when it has been held for long: makes the loop read at once what the servers tell about its node.
   std::shared_ptr<const spi::Expectation> reading = {};
 
-  /// It was made as an exclusive one.
+  /// It is shared, and was exclusive when it joined.
   bool was_downgraded() const {
     return mode.kind == ClaimMode::shared && node.find("-read-lock-") == std::string::npos;
   }
@@ -53,7 +53,7 @@ struct KnownClaim {
   std::int64_t sequence() const { return sequence_of(node); }
 };
 
-/// The claims of this client that have nodes, those that may have, and which nodes matter to which of them.
+/// The claims of this client that have nodes, those that may have one, and which of them watch which nodes.
 class KnownClaims {
  public:
   KnownClaim* find(const ClaimKey& key) {
@@ -74,38 +74,38 @@ class KnownClaims {
     doubts_.erase(key);
   }
   bool has_any_in(const std::string& line) const { return lines_.contains(line); }
-  /// Whether the newest of them there takes permits out of so many.
+  /// Whether the newest of them in that line takes permits out of so many.
   bool has_permits_in(const std::string& line, std::uint32_t limit) const {
     const auto found = lines_.find(line);
     return found != lines_.end() && found->second.limit == limit;
   }
 
-  /// The removal of its node was sent in that session, and is not answered yet.
+  /// The removal of its node has been sent in that session and is not answered yet.
   void leaves(const ClaimKey& key, const Session& session) { leaving_[key] = &session; }
   void has_left(const ClaimKey& key) { leaving_.erase(key); }
-  /// Whatever that session does from now on happens after the claim has gone, if it happens.
+  /// Whatever that session does from now on happens after the claim was removed.
   bool is_leaving(const ClaimKey& key, const Session& session) const {
     const auto found = leaving_.find(key);
     return found != leaving_.end() && found->second == &session;
   }
 
-  /// A request to make its node was not answered.
+  /// A request to create its node was sent; nobody knows yet whether it was executed.
   void doubt(const ClaimKey& key) { doubts_[key] = true; }
   bool is_doubtful(const ClaimKey& key) const { return doubts_.contains(key); }
 
-  /// The claim is to be checked when that node changes.
-  void listen(const Session& session, const std::string& path, const ClaimKey& key) {
-    auto& keys = listeners_[{&session, path}];
+  /// The claim is to be checked when that node changes. (The caller sets the watch in the servers.)
+  void watch(const Session& session, const std::string& path, const ClaimKey& key) {
+    auto& keys = watchers_[{&session, path}];
     for (const ClaimKey& each : keys) {
       if (each == key) return;
     }
     keys.push_back(key);
   }
-  std::vector<ClaimKey> take_listeners(const Session& session, const std::string& path) {
-    const auto found = listeners_.find({&session, path});
-    if (found == listeners_.end()) return {};
+  std::vector<ClaimKey> take_watchers(const Session& session, const std::string& path) {
+    const auto found = watchers_.find({&session, path});
+    if (found == watchers_.end()) return {};
     auto keys = std::move(found->second);
-    listeners_.erase(found);
+    watchers_.erase(found);
     return keys;
   }
 
@@ -116,8 +116,8 @@ class KnownClaims {
     }
     return keys;
   }
-  void forget_listeners(const Session& session) {
-    std::erase_if(listeners_, [&](const auto& each) { return each.first.first == &session; });
+  void forget_watchers(const Session& session) {
+    std::erase_if(watchers_, [&](const auto& each) { return each.first.first == &session; });
   }
 
  private:
@@ -139,7 +139,7 @@ class KnownClaims {
   std::unordered_map<std::string, InLine> lines_;
   std::unordered_map<ClaimKey, bool, Hash> doubts_;
   std::unordered_map<ClaimKey, const Session*, Hash> leaving_;
-  std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> listeners_;
+  std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> watchers_;
 };
 
 }  // namespace holdfast::zookeeper

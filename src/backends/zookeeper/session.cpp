@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// More than any server grants that was not asked for it: whoever says so is none.
+/// No ZooKeeper server grants so long a timeout to a client that did not ask for it.
 constexpr milliseconds implausible = 1h;
 
 /// Settings of the library that all its users in a program share.
@@ -58,7 +58,7 @@ Session::~Session() {
 }
 
 void Session::open() {
-  state_ = State::finding;
+  state_ = State::resolving;
   establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
   find_hosts();
 }
@@ -80,7 +80,7 @@ void Session::find_hosts() {
 }
 
 void Session::connect(const ServerList& servers) {
-  if (state_ != State::finding) return;
+  if (state_ != State::resolving) return;
   quieten_the_library();
   handle_ = zookeeper_init2(servers.text.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
                             ZOO_NO_LOG_CLIENTENV, nullptr);
@@ -88,7 +88,7 @@ void Session::connect(const ServerList& servers) {
   if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
   // It would ask the resolver whenever it is driven; but these are numbers.
   zoo_set_servers_resolution_delay(handle_, -1);
-  state_ = State::away;
+  state_ = State::connecting;
   if (!address_.user.empty()) {
     const std::string credentials = address_.user + ":" + address_.password;
     zoo_add_auth(handle_, "digest", credentials.data(), static_cast<int>(credentials.size()), &Callbacks::authenticated,
@@ -108,7 +108,7 @@ void Session::drive() {
   timeval wait = {};
   const bool was_connected = is_connected();
   ++inside_;
-  if (state_ == State::away && !watched_) begin_attempt();
+  if (state_ == State::connecting && !watched_) begin_attempt();
   errno = 0;
   const int code = zookeeper_interest(handle_, &descriptor, &interest, &wait);
   const int system_error = errno;
@@ -116,9 +116,9 @@ void Session::drive() {
   if (handle_ == nullptr || state_ == State::ended) return release_handle();
   if (code != ZOK) attempt_failed(was_connected, system_error);
   if (code != ZOK || descriptor < 0) unwatch();
-  if (code != ZOK && state_ == State::up) went_away();
+  if (code != ZOK && state_ == State::up) disconnected();
   if (code == ZOK && descriptor >= 0) watch(descriptor, interest);
-  if (state_ == State::away && !watched_) resume_waiters();
+  if (state_ == State::connecting && !watched_) resume_waiters();
   if (state_ == State::ended) return;
   const auto pause = std::chrono::seconds(wait.tv_sec) + std::chrono::microseconds(wait.tv_usec);
   // After a failure it names no time, and would be called again at once, for ever.
@@ -155,7 +155,7 @@ void Session::ready(spi::Loop::Ready what) {
   if (code != ZOK && code != ZNOTHING) {
     attempt_failed(was_connected, system_error);
     unwatch();
-    if (state_ == State::up) went_away();
+    if (state_ == State::up) disconnected();
   }
   drive();
 }
@@ -189,7 +189,7 @@ void Session::unwatch() {
 
 // --- its life -------------------------------------------------------------------------------------------------------
 
-void Session::came_up() {
+void Session::connected() {
   granted_ = milliseconds(zoo_recv_timeout(handle_));
   if (granted_ <= 0ms || (granted_ > asked_ && granted_ > implausible)) {
     return end(not_zookeeper());
@@ -212,14 +212,14 @@ void Session::came_up() {
   resume_waiters();
 }
 
-void Session::went_away() {
-  state_ = State::away;
+void Session::disconnected() {
+  state_ = State::connecting;
   ping_timer_.cancel();
   if (!establishing_) establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
   drive_soon();
 }
 
-/// Asks for something, so that there is something to prove; reading what has come meanwhile is welcome, too.
+/// Asks for something small, so that there is something recent to prove. Whatever has come meanwhile is read, too.
 void Session::ping() {
   if (state_ != State::up) return;
   const Instant now = loop_.now();
@@ -245,7 +245,7 @@ void Session::begin_attempt() {
 }
 
 void Session::attempt_takes_long() {
-  if (state_ != State::away || !watched_) return;
+  if (state_ != State::connecting || !watched_) return;
   const bool accepted = is_connected();
   if (loop_.now() < attempts_.deadline(accepted)) return attempt_timer_.set(attempts_.deadline(accepted));
   trouble_.attempt_took_too_long(accepted);
@@ -255,7 +255,7 @@ void Session::attempt_takes_long() {
 
 void Session::attempt_failed(bool was_connected, int system_error) {
   attempts_.failed();
-  if (state_ == State::away && !attempts_.is_abandoned()) trouble_.attempt_failed(was_connected, system_error);
+  if (state_ == State::connecting && !attempts_.is_abandoned()) trouble_.attempt_failed(was_connected, system_error);
 }
 
 void Session::end(Failure why) {
@@ -296,9 +296,9 @@ Failure Session::not_zookeeper() const {
   return {Errc::store_failed, "what answers as " + address_.shown() + " does not speak ZooKeeper's protocol"};
 }
 
-Failure Session::hindrance() const {
+Failure Session::why_not_up() const {
   if (why_ended_) return *why_ended_;
-  if (state_ == State::finding) {
+  if (state_ == State::resolving) {
     return {Errc::unreachable, "the hosts of " + address_.shown() + " were not found in time"};
   }
   return trouble_.failure(is_connected());

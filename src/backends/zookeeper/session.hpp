@@ -15,7 +15,7 @@
 #include "backends/zookeeper/connect_attempts.hpp"
 #include "backends/zookeeper/connect_trouble.hpp"
 #include "backends/zookeeper/lease_proof.hpp"
-#include "backends/zookeeper/line_memory.hpp"
+#include "backends/zookeeper/line_cache.hpp"
 #include "backends/zookeeper/pings.hpp"
 #include "backends/zookeeper/reply.hpp"
 #include "base/file_descriptor.hpp"
@@ -30,26 +30,26 @@ namespace holdfast::zookeeper {
 
 struct ServerList;
 
-/// One session with an ensemble, by way of ZooKeeper's C library, which our loop drives. It is opened once, survives
-/// broken connections, and ends for good when the servers say so.
+/// One session with an ensemble, through ZooKeeper's C library, which our loop drives. It is opened once, survives
+/// broken connections, and ends for good when the servers say so, or when it is closed.
 ///
-/// | state    | meaning                                     | leaves it by                       |
-/// |----------|---------------------------------------------|------------------------------------|
-/// | finding  | the hosts' names are being resolved         | they are                           |
-/// | away     | connecting, for the first time or again     | a server has accepted the session  |
-/// | up       | requests can be sent                        | the connection breaks              |
-/// | ended    | expired, refused or closed                  |                                    |
+/// | state      | meaning                                     | ends when                          |
+/// |------------|---------------------------------------------|------------------------------------|
+/// | resolving  | the hosts' names are being looked up        | their addresses are known          |
+/// | connecting | for the first time or again                 | a server has accepted the session  |
+/// | up         | requests can be sent                        | the connection breaks              |
+/// | ended      | expired, refused or closed                  |                                    |
 ///
-/// What it decides is decided without I/O by others: LeaseProof (since when the lease runs), ConnectAttempts (which
-/// address is tried for how long), Pings (when a silent server is left) and ConnectTrouble (why it is not up).
+/// Classes without I/O make its decisions: LeaseProof (since when the lease runs), ConnectAttempts (which address is
+/// tried for how long), Pings (when a silent server is left) and ConnectTrouble (why it is not up).
 class Session : public std::enable_shared_from_this<Session> {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
-    /// A node that somebody watches has changed or gone, or its children have.
+    /// A node that is watched has changed or was removed, or its children have changed.
     virtual void node_changed(Session& session, const std::string& path) = 0;
-    /// The connection broke and was made again: something may not have been heard.
+    /// The connection broke and was made again: some news may have been lost.
     virtual void session_resumed(Session& session) = 0;
     virtual void session_ended(Session& session) = 0;
   };
@@ -57,7 +57,7 @@ class Session : public std::enable_shared_from_this<Session> {
   enum class Lasting : std::uint8_t { persistent, container, ephemeral, ephemeral_sequential };
   enum class Watching : std::uint8_t { no, yes };
 
-  /// Parts of one change; all or none of them happen.
+  /// A part of one change: all parts are executed, or none.
   struct Part {
     enum class Kind : std::uint8_t { create, set, remove };
     Kind kind = Kind::create;
@@ -68,31 +68,31 @@ class Session : public std::enable_shared_from_this<Session> {
 
   static constexpr std::int32_t any_version = -1;
 
-  /// Contacts nobody yet. REQUIRES: all outlive it.
+  /// Contacts nobody before it is opened. REQUIRES: all outlive it.
   Session(spi::Loop& loop, const Address& address, spi::milliseconds timeout, Owner& owner);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   void open();
-  /// Ends it; whatever is unanswered is answered.
+  /// Ends it. Every request that is unanswered is answered (Outcome::lost).
   void close();
 
   bool is_up() const { return state_ == State::up; }
   bool has_ended() const { return state_ == State::ended; }
   std::int64_t id() const;
   spi::milliseconds asked() const { return asked_; }
-  /// As granted, once it has been up.
+  /// The timeout that the servers have granted; zero before it was up for the first time.
   spi::milliseconds timeout() const { return granted_; }
   /// The lease is certain to run for timeout() from here on.
   base::Instant proved_since() const { return proof_.since(); }
-  /// Somebody wanted it, or still does.
+  /// Somebody uses it now.
   void used() { used_at_ = loop_.now(); }
   base::Instant unused_since() const { return used_at_; }
-  /// How many of those who share in it are its own requests.
+  /// How many of the pointers to it belong to its own requests.
   long own_uses() const { return ping_is_unanswered() ? 1 : 0; }
-  /// Why it is not up, or has ended.
-  spi::Failure hindrance() const;
+  /// Why it is not up, or why it has ended.
+  spi::Failure why_not_up() const;
 
   /// A coroutine can await it: it goes on when the session is up or has ended, or an attempt to connect has failed.
   struct Change {
@@ -111,18 +111,18 @@ class Session : public std::enable_shared_from_this<Session> {
   base::Future<Reply> get(const std::string& path, Watching watching = Watching::no);
   base::Future<Reply> exists(const std::string& path, Watching watching = Watching::no);
   base::Future<Reply> children(const std::string& path, Watching watching = Watching::no);
-  /// What is asked after it sees all that was done before it, by anybody.
+  /// Requests after this one see whatever anybody has done before it.
   base::Future<Reply> sync(const std::string& path);
-  /// Its text is the path of the first new node, and its stat is that of the last one that was set.
+  /// One change of several parts. The reply's text is the path of the first new node, its stat that of the last node
+  /// set.
   base::Future<Reply> together(const std::vector<Part>& parts);
 
-  /// What it remembers of the lines that it has read.
-  LineMemory& lines() { return lines_; }
+  LineCache& line_cache() { return line_cache_; }
 
   struct Callbacks;
 
  private:
-  enum class State : std::uint8_t { unopened, finding, away, up, ended };
+  enum class State : std::uint8_t { unopened, resolving, connecting, up, ended };
   struct Exchange;
 
   void find_hosts();
@@ -139,8 +139,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void attempt_takes_long();
   bool is_connected() const;
   void attempt_failed(bool was_connected, int system_error);
-  void came_up();
-  void went_away();
+  void connected();
+  void disconnected();
   void end(spi::Failure why);
   void resume_waiters();
   spi::Failure not_zookeeper() const;
@@ -159,7 +159,7 @@ class Session : public std::enable_shared_from_this<Session> {
   int inside_ = 0;  ///< calls of the library that may call us back
   const pid_t process_;
   LeaseProof proof_;
-  LineMemory lines_;
+  LineCache line_cache_;
   ConnectAttempts attempts_;
   ConnectTrouble trouble_;
   Pings pings_;

@@ -182,7 +182,7 @@ void Session::Callbacks::created(int code, const char* path, const Stat* stat, c
   if (code == ZOK && (path == nullptr || !is_path_for(path, owned->creates, owned->is_numbered))) code = not_understood;
   if (code == ZOK) {
     reply.text = path;
-    owned->session->lines_.added(reply.text);
+    owned->session->line_cache_.added(reply.text);
   }
   if (code == ZOK) reply.stat = stat_from(stat);
   finish(code, std::move(reply), exchange);
@@ -196,7 +196,7 @@ void Session::Callbacks::done(int code, const void* exchange) {
     if (!is_path_for(reply.text, owned->creates, owned->is_numbered)) code = not_understood;
   }
   if (code == ZOK && !owned->results.empty()) reply.stat = stat_from(&owned->stat);
-  if (code == ZOK && !owned->removes.empty()) owned->session->lines_.removed(owned->removes);
+  if (code == ZOK && !owned->removes.empty()) owned->session->line_cache_.removed(owned->removes);
   finish(code, std::move(reply), exchange);
 }
 
@@ -232,7 +232,7 @@ void Session::Callbacks::watcher(zhandle_t* /*handle*/, int type, int state, con
     return;
   }
   if (state == ZOO_CONNECTED_STATE) {
-    if (session.state_ == State::away) session.came_up();
+    if (session.state_ == State::connecting) session.connected();
   } else if (state == ZOO_EXPIRED_SESSION_STATE) {
     session.end({Errc::unreachable, "the session with " + session.address_.shown() + " has expired"});
   } else if (state == ZOO_READONLY_STATE) {  // never asked for, so it is no server that says so
@@ -240,7 +240,7 @@ void Session::Callbacks::watcher(zhandle_t* /*handle*/, int type, int state, con
   } else if (state == ZOO_AUTH_FAILED_STATE) {
     session.end({Errc::access_denied, session.address_.shown() + " refused the user or the password of the URL"});
   } else if (session.state_ == State::up) {
-    session.went_away();
+    session.disconnected();
   }
 }
 

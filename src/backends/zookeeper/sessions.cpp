@@ -62,9 +62,9 @@ SessionPtr Sessions::with_id(std::int64_t id) const {
   return nullptr;
 }
 
-spi::Failure Sessions::hindrance() const {
+spi::Failure Sessions::why_not_sent() const {
   for (const SessionPtr& session : sessions_) {
-    if (!session->is_up()) return session->hindrance();
+    if (!session->is_up()) return session->why_not_up();
   }
   return {Errc::unreachable, address_.shown() + " did not answer in time"};
 }
@@ -123,7 +123,7 @@ base::Coroutine<Reply> Sessions::make_path(SessionPtr session, std::string path,
   co_return made;
 }
 
-base::Coroutine<Reply> Sessions::beat(SessionPtr session) {
+base::Coroutine<Reply> Sessions::heartbeat(SessionPtr session) {
   const std::string path = node_of(session->id());
   Reply written = co_await session->set(path, {});
   if (written.outcome != Outcome::no_node) co_return written;
@@ -134,14 +134,14 @@ base::Coroutine<Reply> Sessions::beat(SessionPtr session) {
     created = co_await session->create(path, {}, Session::Lasting::ephemeral);
   }
   if (created.outcome != Outcome::node_exists) co_return created;
-  written = co_await session->set(path, {});  // another beat has made it meanwhile
+  written = co_await session->set(path, {});  // another heartbeat has made it meanwhile
   co_return written;
 }
 
 spi::Operation<spi::Nothing> until_up(SessionPtr session, CallPtr call) {
   while (!session->is_up() && !session->has_ended() && !call->over()) co_await session->change();
   if (call->over()) co_return nobody_waits();
-  if (!session->is_up()) co_return session->hindrance();
+  if (!session->is_up()) co_return session->why_not_up();
   co_return spi::Nothing{};
 }
 

@@ -13,8 +13,9 @@ namespace holdfast::zookeeper {
 
 using SessionPtr = std::shared_ptr<Session>;
 
-/// The sessions of one client: the lease of a claim is that of its session, so there is one for each length of lease
-/// that is wanted (or nearly), and most clients have one. All but the last are closed after a time without use.
+/// The sessions of one client. The lease of a claim is that of its session, so there is a session for each length of
+/// lease in use (nearly equal ones share it); most clients have one. All but the last are closed when they have not
+/// been used for a while.
 class Sessions {
  public:
   /// REQUIRES: all outlive it.
@@ -24,15 +25,15 @@ class Sessions {
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
 
-  /// Opened if there is none; it may grant less than that.
+  /// A session for claims with such a lease, opened if there is none. The servers may grant it less.
   SessionPtr for_lease(spi::milliseconds lease);
-  /// For what needs no lease.
+  /// A session for requests that need no lease.
   SessionPtr any();
-  /// That of the node's owner, if it is one of ours.
+  /// The session with that id, if it is one of ours; otherwise null.
   SessionPtr with_id(std::int64_t id) const;
-  /// Why nobody has heard anything of the servers for too long.
-  spi::Failure hindrance() const;
-  /// Where a session writes to be known alive.
+  /// Why a request could not be sent for too long.
+  spi::Failure why_not_sent() const;
+  /// The node that a session writes to, to show that it is alive.
   std::string node_of(std::int64_t session) const;
   bool is_only_one() const { return sessions_.size() == 1; }
   void close();
@@ -40,10 +41,10 @@ class Sessions {
   const Address& address() const { return address_; }
   const Nodes& nodes() const { return nodes_; }
 
-  /// Makes the container `path` and what is above it.
+  /// Creates the node `path` and those above it.
   base::Coroutine<Reply> make_path(SessionPtr session, std::string path, Session::Lasting lasting);
   /// Writes to the session's own node. The reply's stat says when.
-  base::Coroutine<Reply> beat(SessionPtr session);
+  base::Coroutine<Reply> heartbeat(SessionPtr session);
 
  private:
   void forget_ended();
@@ -59,7 +60,8 @@ class Sessions {
   bool closed_ = false;
 };
 
-/// Waits until requests can be sent in the session. Fails with the reason if it has ended, or if the call is over.
+/// Waits until requests can be sent in the session. Fails with the reason if the session has ended, or the call is
+/// over.
 spi::Operation<spi::Nothing> until_up(SessionPtr session, CallPtr call);
 
 }  // namespace holdfast::zookeeper

@@ -1,4 +1,4 @@
-// Whose turn it is, and how a waiting claim comes to hear that this may have changed.
+// Finding out where a claim stands in its line, and watching what it waits for.
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Numbers of grants must stay below.
+/// The number of a grant must be below this.
 constexpr std::uint64_t number_end = std::uint64_t{1} << 56U;
 
 constexpr int attempts = 8;
@@ -34,12 +34,12 @@ ClaimAnswer NodeClaims::answer_for(const KnownClaim& claim) {
   return answer;
 }
 
-/// Somebody may want it to be released.
-void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& answer) const {
+/// Adds to the answer that somebody wants the claim to be released, if its node says so.
+void NodeClaims::note_release_request(KnownClaim& claim, const Reply& own, ClaimAnswer& answer) const {
   if (answer.standing != ClaimAnswer::Standing::granted) return;
   auto asked = Record::from(own.text).asked;
   if (!asked) return;
-  // There is no clock that we share with whoever asked: the time counts from when we hear of it.
+  // There is no clock that we share with whoever asked, so the time counts from when we first hear of it.
   if (std::exchange(claim.asked_in, own.stat.data_changed) != own.stat.data_changed) {
     claim.asked_until = base::end_of(asked->within, loop_.now());
   }
@@ -47,45 +47,46 @@ void NodeClaims::note_data(KnownClaim& claim, const Reply& own, ClaimAnswer& ans
   answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
 }
 
-/// Finds out whether its turn has come, and makes sure to hear when that may have changed.
-Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
+/// Finds out whether a claim is granted. If it is not, sets a watch on what it waits for.
+Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapshot) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     KnownClaim* claim = known_.find(key);
     if (claim == nullptr) co_return ClaimAnswer{};
     const SessionPtr session = claim->session;
-    if (!seen.ok()) co_return explain(seen.reply, true);
+    if (!snapshot.ok()) co_return explain(snapshot.reply, true);
     if (claim->number >= number_end) {
       co_return Failure{Errc::store_failed,
                         sessions_.address().shown() + " has had too many leaders: its numbers do not fit"};
     }
-    const Entry* const entry = seen.line.find(guid_of(key.id));
+    const Entry* const entry = snapshot.line.find(guid_of(key.id));
     if (entry == nullptr || entry->node != claim->node) {
       known_.forget(key);
       co_return ClaimAnswer{};
     }
-    const std::size_t place = seen.line.place_of(*entry);
-    const kit::Turn turn = seen.line.turn_of(place);
+    const std::size_t place = snapshot.line.place_of(*entry);
+    const kit::Turn turn = snapshot.line.turn_of(place);
     claim->waiting = turn.kind != kit::Turn::Kind::granted;
     ClaimAnswer answer = answer_for(*claim);
     answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
     if (!claim->waiting) {
       claim->ahead.clear();
-      listen_later(key);
+      watch_later(key);
       co_return answer;
     }
     if (turn.kind == kit::Turn::Kind::behind_all) {
       if (claim->ahead == claim->line) co_return answer;
-      // Hear of every change, and look once more: it may have come before.
+      // Watch every change of the line, and read it once more: it may have changed before the watch was set.
       claim->ahead = claim->line;
-      known_.listen(*session, claim->line, key);
-      seen = co_await see(session, claim->line, key.permits(), Freshness::at_least_ours, Session::Watching::yes);
+      known_.watch(*session, claim->line, key);
+      snapshot =
+          co_await reading_line(session, claim->line, key.permits(), Freshness::at_least_ours, Session::Watching::yes);
       continue;
     }
-    const std::size_t before = sessions_.address().fair ? turn.ahead : seen.line.first_ahead_of(place);
-    const std::string ahead = claim->line + "/" + seen.line.entries()[before].node;
+    const std::size_t before = sessions_.address().fair ? turn.ahead : snapshot.line.first_ahead_of(place);
+    const std::string ahead = claim->line + "/" + snapshot.line.entries()[before].node;
     if (claim->ahead == ahead) co_return answer;
-    known_.listen(*session, ahead, key);
-    known_.listen(*session, claim->path(), key);
+    known_.watch(*session, ahead, key);
+    known_.watch(*session, claim->path(), key);
     const base::Future<Reply> watching = session->get(ahead, Session::Watching::yes);
     const base::Future<Reply> own = session->get(claim->path(), Session::Watching::yes);
     const Reply& watched = co_await watching;
@@ -97,36 +98,36 @@ Operation<ClaimAnswer> NodeClaims::standing(ClaimKey key, SeenLine seen) {
     if (!watched.ok() && watched.outcome != Outcome::no_node) co_return explain(watched, true);
     claim = known_.find(key);
     if (claim == nullptr) co_return ClaimAnswer{};
-    // One whose data have changed may have become shared before we could hear of it.
+    // A claim whose data have changed may have been downgraded before the watch was set.
     const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
     if (watched.ok()) claim->ahead = ahead;
     if (sure) co_return answer;
-    seen = co_await see(session, claim->line, key.permits(), Freshness::at_least_ours);
+    snapshot = co_await reading_line(session, claim->line, key.permits(), Freshness::at_least_ours);
   }
   KnownClaim* const claim = known_.find(key);
   if (claim == nullptr) co_return ClaimAnswer{};
   ClaimAnswer answer = answer_for(*claim);
   answer.place = 1;
-  answer.check_after = 10ms;  // those ahead come and go faster than we look
+  answer.check_after = 10ms;  // those ahead come and go faster than the line can be read
   co_return answer;
 }
 
-// --- claims that we know nothing of ---------------------------------------------------------------------------------
+// --- claims that this client does not know --------------------------------------------------------------------------
 
-/// Looks for a claim in its line: its node may have been made although we did not hear of it, or by another client.
+/// Looks for a claim in its line. Its node may have been created although the reply was lost, or by another client.
 Operation<std::optional<NodeClaims::FoundClaim>> NodeClaims::finding(SessionPtr session, ClaimKey key) {
   const std::optional<FoundClaim> nothing;
   const std::string path = nodes_.line_of(key.name.text(), key.permits());
   FoundClaim found;
-  found.seen = co_await see(session, path, key.permits(), Freshness::newest);
-  if (!found.seen.ok()) co_return explain(found.seen.reply, false);
-  const Entry* const entry = found.seen.line.find(guid_of(key.id));
+  found.snapshot = co_await reading_line(session, path, key.permits(), Freshness::newest);
+  if (!found.snapshot.ok()) co_return explain(found.snapshot.reply, false);
+  const Entry* const entry = found.snapshot.line.find(guid_of(key.id));
   if (entry == nullptr) co_return nothing;
   const base::Future<Reply> asking = session->get(path + "/" + entry->node);
   found.own = co_await asking;
   if (found.own.outcome == Outcome::no_node) co_return nothing;
   if (!found.own.ok()) co_return explain(found.own, false);
-  const std::size_t place = found.seen.line.place_of(*entry);
+  const std::size_t place = found.snapshot.line.place_of(*entry);
   const SessionPtr owner = sessions_.with_id(found.own.stat.owner);
   found.is_ours = owner != nullptr;
   found.claim = {.session = owner ? owner : session,
@@ -134,7 +135,7 @@ Operation<std::optional<NodeClaims::FoundClaim>> NodeClaims::finding(SessionPtr 
                  .node = entry->node,
                  .number = found.own.stat.created,
                  .mode = entry->mode,
-                 .waiting = !found.seen.line.is_granted(place)};
+                 .waiting = !found.snapshot.line.is_granted(place)};
   found.place = static_cast<std::uint32_t>(place);
   if (found.is_ours && known_.find(key) == nullptr) known_.note(key, found.claim);
   co_return std::optional(std::move(found));
@@ -145,7 +146,7 @@ ClaimAnswer NodeClaims::answer_for(FoundClaim& found) const {
   ClaimAnswer answer = answer_for(found.claim);
   if (found.claim.waiting) answer.place = found.place;
   if (!found.is_ours) answer.armed_at = base::Instant::min();
-  note_data(found.claim, found.own, answer);
+  note_release_request(found.claim, found.own, answer);
   return answer;
 }
 

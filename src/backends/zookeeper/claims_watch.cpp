@@ -1,4 +1,4 @@
-// What the servers tell us without being asked.
+// Watches: what the servers tell without being asked.
 
 #include <chrono>
 #include <utility>
@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Who holds for longer wants to know at once when somebody touches its node; others hear of it when they renew.
+/// A claim that has been held for so long is watched, so that its holder hears at once when somebody changes or removes
+/// its node. A shorter hold is not worth the request; a renewal would tell, too.
 constexpr base::Duration long_held = 50ms;
 
 }  // namespace
@@ -25,21 +26,23 @@ void NodeClaims::check_soon(const ClaimKey& key) {
   });
 }
 
-void NodeClaims::listen_later(const ClaimKey& key) {
-  held_.push_back({loop_.now(), key});
-  if (!long_held_timer_.armed()) long_held_timer_.set(loop_.now() + long_held);
+void NodeClaims::watch_later(const ClaimKey& key) {
+  recent_grants_.push_back({loop_.now(), key});
+  if (!watch_timer_.armed()) watch_timer_.set(loop_.now() + long_held);
 }
 
-/// What happened before we could hear of it is seen. Nobody waits for a lock that is held, so nobody would read what
-/// the servers tell of it: as long as it lasts, the client's own thread does.
-Operation<Nothing> NodeClaims::listening(ClaimKey key) {
+/// Sets a watch on the node of a claim that is held. The answer shows what happened before.
+///
+/// Nobody waits for a lock that is held, so no thread would read what the servers tell about it: as long as the claim
+/// is known, the client's own thread does.
+Operation<Nothing> NodeClaims::watching_held(ClaimKey key) {
   KnownClaim* const claim = known_.find(key);
   if (!claim->reading) claim->reading = std::make_shared<spi::Expectation>(loop_, spi::Expectation::Of::upkeep);
-  known_.listen(*claim->session, claim->path(), key);
+  known_.watch(*claim->session, claim->path(), key);
   const base::Future<Reply> asking = claim->session->get(claim->path(), Session::Watching::yes);
   const Reply& own = co_await asking;
   if (own.outcome == Outcome::lost || own.outcome == Outcome::not_sent) {
-    if (!closed_) listen_later(key);  // nobody knows whether there is a watch
+    if (!closed_) watch_later(key);  // nobody knows whether the watch was set
     co_return Nothing{};
   }
   const bool touched = own.outcome == Outcome::no_node || (own.ok() && own.stat.version > 0);
@@ -47,39 +50,39 @@ Operation<Nothing> NodeClaims::listening(ClaimKey key) {
   co_return Nothing{};
 }
 
-void NodeClaims::listen_to_long_held() {
+void NodeClaims::watch_long_held() {
   const base::Instant now = loop_.now();
-  while (!held_.empty() && held_.front().since + long_held <= now) {
-    const ClaimKey key = std::move(held_.front().key);
-    held_.pop_front();
+  while (!recent_grants_.empty() && recent_grants_.front().since + long_held <= now) {
+    const ClaimKey key = std::move(recent_grants_.front().key);
+    recent_grants_.pop_front();
     const KnownClaim* const claim = known_.find(key);
     if (claim == nullptr || claim->waiting) continue;
-    listening(key).start();
+    watching_held(key).start();
   }
-  if (!held_.empty()) long_held_timer_.set(held_.front().since + long_held);
+  if (!recent_grants_.empty()) watch_timer_.set(recent_grants_.front().since + long_held);
 }
 
 void NodeClaims::node_changed(Session& session, const std::string& path) {
   if (closed_) return;
-  for (const ClaimKey& key : known_.take_listeners(session, path)) {
+  for (const ClaimKey& key : known_.take_watchers(session, path)) {
     KnownClaim* const claim = known_.find(key);
     if (claim == nullptr) continue;
     if (claim->ahead == path) claim->ahead.clear();
     if (claim->waiting && claim->path() != path) {
-      looking(key).start();
+      checking(key).start();
     } else {
       events_.check(key.name, key.kind, key.id);
     }
   }
 }
 
-/// Its turn may have come: then the core need not ask.
-Operation<Nothing> NodeClaims::looking(ClaimKey key) {
+/// What a waiting claim waited for has changed. If it is granted now, the core is told all about it and need not ask.
+Operation<Nothing> NodeClaims::checking(ClaimKey key) {
   const KnownClaim* const claim = known_.find(key);
-  SeenLine seen = co_await see(claim->session, claim->line, key.permits(), Freshness::at_least_ours);
-  auto found = co_await standing(key, std::move(seen));
-  if (closed_ || !found.ok()) co_return Nothing{};  // the core's own renewals will do
-  ClaimAnswer& answer = found.value();
+  LineSnapshot snapshot = co_await reading_line(claim->session, claim->line, key.permits(), Freshness::at_least_ours);
+  auto refreshed = co_await refreshing(key, std::move(snapshot));
+  if (closed_ || !refreshed.ok()) co_return Nothing{};  // the next renewal tells
+  ClaimAnswer& answer = refreshed.value();
   if (answer.standing == ClaimAnswer::Standing::granted) {
     answer.armed_at = base::Instant::min();
     events_.granted(key.name, key.kind, key.id, answer);
@@ -96,7 +99,7 @@ void NodeClaims::session_resumed(Session& session) {
 }
 
 void NodeClaims::session_ended(Session& session) {
-  known_.forget_listeners(session);
+  known_.forget_watchers(session);
   for (const ClaimKey& key : known_.of_session(session)) check_soon(key);
 }
 

@@ -36,7 +36,7 @@ Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
   if (!up.ok()) co_return up.failure();
   call->is_in_doubt();
   const bool one_step = known_.find(key) != nullptr;
-  const auto sent = base::started(leaving(session, key));
+  const auto sent = base::started(removing(session, key));
   // What comes later on the same connection is executed later.
   if (one_step && sessions_.is_only_one()) {
     own.leave();
@@ -47,7 +47,7 @@ Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
 }
 
 /// Removes the nodes of a claim, wherever it stands.
-Operation<bool> NodeClaims::leaving(SessionPtr session, ClaimKey key) {
+Operation<bool> NodeClaims::removing(SessionPtr session, ClaimKey key) {
   std::optional<KnownClaim> claim;
   if (const KnownClaim* const known = known_.find(key)) {
     claim = *known;
