@@ -20,16 +20,16 @@ using std::chrono::system_clock;
 
 namespace {
 
-/// Cut off where a server would make the time overflow.
+/// Saturates, so that no server can make the time overflow.
 system_clock::time_point instant_of(std::int64_t since_1970) {
   using std::chrono::milliseconds;
   constexpr std::int64_t most = std::chrono::duration_cast<milliseconds>(system_clock::duration::max()).count();
   return system_clock::time_point(milliseconds(std::clamp(since_1970, -most, most)));
 }
 
-/// What is left of a lease whose session was heard at `heard`, in milliseconds since 1970, or later. By this host's
-/// clock, because the servers tell theirs to writers only; if that makes no sense, the clocks differ, and the lease may
-/// be whole.
+/// What is left of a lease whose session was alive at `heard` (milliseconds since 1970) or later. It is counted by this
+/// host's clock, because the servers tell theirs to writers only; if the result makes no sense, the clocks differ, and
+/// the whole lease may be left.
 std::chrono::milliseconds left_of(std::chrono::milliseconds lease, std::int64_t heard) {
   using std::chrono::milliseconds;
   const std::int64_t now = std::chrono::duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
@@ -39,7 +39,7 @@ std::chrono::milliseconds left_of(std::chrono::milliseconds lease, std::int64_t 
   return std::max(lease - elapsed, milliseconds::zero());
 }
 
-/// `heartbeat`: the node that its session writes to, if there is one.
+/// `heartbeat`: the node that its session writes to, if it exists.
 ClaimStatus status_from(const Entry& entry, const Reply& node, const Reply& heartbeat, bool granted) {
   Record record = Record::from(node.text);
   const std::int64_t heard = std::max(node.stat.created_at, heartbeat.ok() ? heartbeat.stat.changed_at : 0);
@@ -97,7 +97,7 @@ Operation<std::optional<LockStatus>> NodeAdministration::looking_at(SessionPtr s
   status.total = which.permits ? snapshot.line.total() : 0;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const Reply& node = co_await asked[i];
-    if (!node.ok()) continue;  // it has gone meanwhile
+    if (!node.ok()) continue;  // it was removed meanwhile
     const Reply& heartbeat = co_await heartbeats.at(node.stat.owner);
     const bool granted = snapshot.line.is_granted(i);
     auto& claims = granted ? status.holders : status.waiters;
@@ -156,7 +156,7 @@ void NodeAdministration::now(Done<system_clock::time_point> done) {
   calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) { return telling_time(std::move(call)); });
 }
 
-/// The leader writes down when a node was changed.
+/// The leader notes when a node was changed, so a write tells its time.
 Operation<system_clock::time_point> NodeAdministration::telling_time(CallPtr call) {
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);
@@ -242,7 +242,7 @@ Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, Rel
   co_return asked;
 }
 
-/// Whether the holder with this node was told. False if it has gone.
+/// Tells the holder with this node. False if the node has been removed.
 Operation<bool> NodeAdministration::asking_one(SessionPtr session, std::string path, ReleaseRequest request) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const base::Future<Reply> reading = session->get(path);
@@ -287,7 +287,7 @@ Operation<bool> NodeAdministration::resizing(CallPtr call, Which which, std::uin
     if (call->over()) co_return nobody_waits();
     if (!snapshot.ok()) co_return explain(snapshot.reply, call->doubtful());
     if (snapshot.line.empty()) co_return call->doubtful();
-    // Whoever came between our looking and our writing has not snapshot the new total: then once more.
+    // Whoever joined between our read and our write has not seen the new total; then everything is done once more.
     const auto missed = [&](const Entry& entry) { return entry.sequence >= data.before && entry.mode.limit != total; };
     if (call->doubtful() && std::none_of(snapshot.line.entries().begin(), snapshot.line.entries().end(), missed)) break;
     for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
@@ -298,7 +298,7 @@ Operation<bool> NodeAdministration::resizing(CallPtr call, Which which, std::uin
     const Reply written = co_await session->set(path, data.text());
     if (!written.ok()) co_return explain(written, true);
   }
-  // Those whose turn could never come leave.
+  // Waiters that want more permits than there are now can never be granted.
   std::deque<base::Future<Reply>> removing;
   for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
     const Entry& entry = snapshot.line.entries()[i];

@@ -13,7 +13,7 @@
 
 namespace holdfast::zookeeper {
 
-/// Looks at lines and changes them, whoever's claims are in them.
+/// Lists lines and changes them, whoever has the claims in them.
 class NodeAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.

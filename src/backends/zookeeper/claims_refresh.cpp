@@ -55,8 +55,8 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
     const SessionPtr session = claim->session;
     if (!snapshot.ok()) co_return explain(snapshot.reply, true);
     if (claim->number >= number_end) {
-      co_return Failure{Errc::store_failed,
-                        sessions_.address().shown() + " has had too many leaders: its numbers do not fit"};
+      co_return Failure{Errc::store_failed, sessions_.address().shown() +
+                                                " has had so many leaders that its tokens no longer fit into 64 bits"};
     }
     const Entry* const entry = snapshot.line.find(guid_of(key.id));
     if (entry == nullptr || entry->node != claim->node) {

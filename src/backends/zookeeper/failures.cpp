@@ -6,16 +6,18 @@ spi::Failure explain(const Reply& reply, const Address& address, bool doubtful) 
   const std::string store = address.shown();
   switch (reply.outcome) {
     case Outcome::lost:
-      if (doubtful) return {Errc::in_doubt, "the connection to " + store + " was lost; perhaps it happened before"};
+      if (doubtful)
+        return {Errc::in_doubt, "the connection to " + store + " was lost; the request may have been executed"};
       return {Errc::unreachable, "the connection to " + store + " was lost"};
     case Outcome::not_sent: return {Errc::unreachable, "there is no connection to " + store};
     case Outcome::session_ended: return {Errc::unreachable, "the session with " + store + " has expired"};
     case Outcome::no_access:
       return {Errc::access_denied,
-              store + " does not allow that below " + address.root() +
+              store + " denied access below " + address.root() +
                   (address.user.empty() ? "; put the user and the password into the URL: zookeeper://user:password@host"
-                                        : "; its nodes belong to another user, or the password is another one")};
-    case Outcome::no_node: return {Errc::unreachable, store + " is removing nodes below " + address.root()};
+                                        : "; its nodes belong to another user, or the password is wrong")};
+    case Outcome::no_node:
+      return {Errc::unreachable, store + " is removing nodes below " + address.root() + "; try again"};
     default: return {Errc::store_failed, store + " refused: " + (reply.text.empty() ? "conflict" : reply.text)};
   }
 }
@@ -23,7 +25,7 @@ spi::Failure explain(const Reply& reply, const Address& address, bool doubtful) 
 spi::Failure too_long(const Address& address, spi::milliseconds wanted, spi::milliseconds granted) {
   return {Errc::unsupported, "a lease of " + std::to_string(wanted.count()) + " ms is longer than the session of " +
                                  std::to_string(granted.count()) + " ms that " + address.shown() +
-                                 " has granted; shorten the ttl, or raise maxSessionTimeout on the servers"};
+                                 " has granted; use a shorter ttl, or raise maxSessionTimeout on the servers"};
 }
 
 spi::Failure no_chroot(const Address& address) {

@@ -7,14 +7,14 @@
 
 namespace holdfast::zookeeper {
 
-/// What a reply that is not ok means for somebody who wants a lock, and what to do about it. `doubtful`: something was
-/// sent that changes something.
+/// What a reply that is not ok means for whoever made the request, and what to do about it. `doubtful`: the request may
+/// have changed something.
 spi::Failure explain(const Reply& reply, const Address& address, bool doubtful);
 
-/// A lease is longer than the session that it would have to be.
+/// The lease that is wanted is longer than the session's timeout.
 spi::Failure too_long(const Address& address, spi::milliseconds wanted, spi::milliseconds granted);
 
-/// The chroot of the URL is not there.
+/// The chroot of the URL does not exist.
 spi::Failure no_chroot(const Address& address);
 
 }  // namespace holdfast::zookeeper

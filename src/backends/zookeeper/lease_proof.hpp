@@ -8,15 +8,15 @@ namespace holdfast::zookeeper {
 
 /// Since when a session's lease is certain to run.
 ///
-/// The server that we are connected to need not be the leader, who decides when a session has expired. It notes that we
-/// are alive and reports that with its next answer to the leader's heartbeat, which comes every half tick. So a
-/// reply proves nothing yet. But a write that was committed came to the leader after such a report, on the same
-/// connection, if it was sent late enough after the request that was reported; and that the leader committed it shows
-/// that it still was one. So: of what we sent, the newest that was answered, and followed after `spacing` by the
-/// sending of a write that was committed, is when the lease began.
+/// The leader decides when a session has expired, and the server that we are connected to need not be the leader. It
+/// notes that we are alive, and reports that with its next answer to the leader's heartbeat, which comes every half
+/// tick. So a reply alone proves nothing. But a write that is sent long enough after another request reaches the leader
+/// behind the report about that request, because both use the same connection; and that the leader commits the write
+/// shows that it still is the leader. So the lease began when we sent the newest request that was answered and was
+/// followed, at least `spacing` later, by the sending of a write that was committed.
 ///
-/// A session timeout is at least two ticks, so a third of it is half a tick and a sixth to spare. docs/backends says
-/// what that means for heartbeats that are late.
+/// A session timeout is at least two ticks, so a third of it is half a tick with a sixth of a tick to spare.
+/// docs/backends/zookeeper.md says what that means for heartbeats that are late.
 class LeaseProof {
  public:
   void reset(base::Duration timeout) {
@@ -25,21 +25,21 @@ class LeaseProof {
     marks_.clear();
   }
 
-  /// The session was made. `began` is before its request was sent.
+  /// The session was opened. `began` is before the request for it was sent.
   void opened(base::Instant began) {
     proved_ = began;
     note(began, began);
   }
 
-  /// It was found again on another connection: the leader was asked for that.
+  /// The session was resumed on another connection, for which the server asks the leader.
   void resumed(base::Instant began, base::Instant now) { note(began, now); }
 
-  /// A request that was sent then had a reply.
+  /// A request that was sent at `sent` was answered.
   void answered(base::Instant sent) {
     if (marks_.empty() || sent >= marks_.back().sent + step_) note(sent, sent + spacing_);
   }
 
-  /// A write that was sent then was committed.
+  /// A write that was sent at `sent` was committed.
   void committed(base::Instant sent) {
     while (!marks_.empty() && marks_.front().counts_from <= sent) {
       if (marks_.front().sent > proved_) proved_ = marks_.front().sent;
@@ -56,7 +56,7 @@ class LeaseProof {
   };
 
   void note(base::Instant sent, base::Instant counts_from) {
-    // One that counts from later on than the next would only stand in the way.
+    // A mark that counts later than a newer one is of no use.
     while (!marks_.empty() && marks_.back().counts_from >= counts_from) marks_.pop_back();
     marks_.push_back({sent, counts_from});
   }

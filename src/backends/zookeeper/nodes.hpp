@@ -18,7 +18,7 @@ namespace holdfast::zookeeper {
 ///     /holdfast/<name>                       a lock: a container whose children are its claims
 ///     /holdfast/%semaphores/<name>           a semaphore; its data are those of SemaphoreData
 ///     /holdfast/%registers/<name>            a register: its data is the value
-///     /holdfast/%sessions/<session>          what a client writes to, to know that its session is alive
+///     /holdfast/%sessions/<session>          what a client writes to, to be sure that its session is alive
 ///
 /// Characters of names outside of [A-Za-z0-9._-] are percent-encoded, so that every name is one part of a path, and no
 /// name is one of the folders above.
@@ -53,17 +53,17 @@ std::string guid_of(const spi::ClaimId& id);
 ///     _c_<guid>-lock-0000000007              exclusive
 ///     _c_<guid>-read-lock-0000000007         shared
 ///     _c_<guid>-2-of-5-lock-0000000007       permits
-///     _c_<guid>-shared-0000000007            beside the first: since then it is shared
+///     _c_<guid>-shared-0000000007            beside the first: that claim has become shared
 ///
-/// Whatever else ends with ten digits is somebody else's exclusive claim.
+/// Any other node whose name ends with ten digits is an exclusive claim of another library.
 std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode);
 std::string mark_of_shared(const spi::ClaimId& id, std::int64_t sequence);
-/// So many digits, at the end of their names, count the nodes of a line.
+/// The digits at the end of a node's name, which number the nodes of a line.
 inline constexpr std::size_t sequence_bytes = 10;
-/// That number; -1 if the name does not end with one.
+/// Their number; -1 if the name does not end with one.
 std::int64_t sequence_of(std::string_view node);
-/// What the servers call a new node if none was made in its line since the one with that sequence. Empty where they
-/// cannot count any further: there, a number may be given twice.
+/// The name that the servers give to a new node if none was created in its line since the one with that sequence. Empty
+/// where they cannot count any further, because there a number may be given twice.
 std::optional<std::string> node_after(std::int64_t sequence, const std::string& new_node);
 
 /// One claim in a line.
@@ -91,17 +91,17 @@ struct Entry {
 using Entries = std::vector<Entry>;
 Entries entries_from(const std::vector<std::string>& children);
 
-/// What is kept with a semaphore after it was resized, while those who came before live.
+/// The data of a semaphore after it was resized: which of its claims still count with the total in their names.
 struct SemaphoreData {
   std::uint32_t total = 0;
-  std::int64_t before = 0;  ///< claims with smaller sequences came before
-  std::int64_t kept = -1;   ///< those with a sequence up to this were granted then
+  std::int64_t before = 0;  ///< claims with smaller sequences are older than the resize
+  std::int64_t kept = -1;   ///< claims with a sequence up to this were granted at that time
 
   std::string text() const;
   static std::optional<SemaphoreData> from(std::string_view text);
 };
 
-/// A line and whose turn it is in it.
+/// A line, and which of its claims are granted.
 class Line {
  public:
   Line() = default;
@@ -117,9 +117,9 @@ class Line {
   std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_->data()); }
   kit::Turn turn_of(std::size_t place) const { return kit::turn_of(rule_, place, total_); }
   bool is_granted(std::size_t place) const { return turn_of(place).kind == kit::Turn::Kind::granted; }
-  /// REQUIRES: the claim is behind_one. The oldest of those whose end it waits for; it cannot have its turn before.
+  /// The oldest of the claims that it waits for; it cannot be granted before that one ends. REQUIRES: it is behind_one.
   std::size_t first_ahead_of(std::size_t place) const;
-  /// Whether a claim of this mode that came now would have its turn.
+  /// Whether a claim of this mode that joined now would be granted.
   bool admits(const spi::Mode& mode) const;
   /// The same line without that claim.
   Line without(std::string_view guid) const;

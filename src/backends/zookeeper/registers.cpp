@@ -77,7 +77,7 @@ Operation<std::int64_t> NodeRegisters::adding(CallPtr call, std::string path, st
   co_return nobody_waits();
 }
 
-/// As new as anybody's.
+/// Reads the newest value, whoever has written it.
 Operation<Versioned> NodeRegisters::fetching(SessionPtr session, const std::string& path) {
   static_cast<void>(session->sync(path));
   const base::Future<Reply> getting = session->get(path);

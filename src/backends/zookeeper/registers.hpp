@@ -12,8 +12,8 @@
 
 namespace holdfast::zookeeper {
 
-/// Registers: persistent nodes. A register's version is its node's plus one, because a new node has version 0; it never
-/// goes back, because registers are never deleted.
+/// Registers as persistent nodes. A register's version is that of its node plus one, because a new node has version 0.
+/// It never goes back, because registers are never deleted.
 class NodeRegisters final : public spi::Registers {
  public:
   /// The servers take messages of 1 MiB at most (jute.maxbuffer), and the path is part of them.

@@ -6,7 +6,7 @@
 
 namespace holdfast::zookeeper {
 
-/// What the server says of a node beside its data.
+/// What the servers tell about a node besides its data.
 struct NodeStat {
   std::uint64_t created = 0;       ///< czxid: the number of the change that made it
   std::int64_t created_at = 0;     ///< milliseconds of the time of day, by the leader's clock
@@ -27,14 +27,14 @@ enum class Outcome : std::uint8_t {
   not_empty,
   no_access,
   session_ended,
-  lost,      ///< the connection broke, and nobody knows whether it happened
-  not_sent,  ///< it did not happen
+  lost,      ///< the connection broke, and nobody knows whether it was executed
+  not_sent,  ///< it was not executed
   failed,    ///< Reply::text says how
 };
 
 struct Reply {
   Outcome outcome = Outcome::not_sent;
-  std::string text = {};  ///< the path of a new node, or data, or what went wrong
+  std::string text = {};  ///< the path of a new node, the data, or what went wrong
   NodeStat stat = {};
   std::vector<std::string> children = {};
 

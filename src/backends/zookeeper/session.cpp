@@ -74,7 +74,7 @@ void Session::find_hosts() {
                        const auto self = weak.lock();
                        if (!self) return;
                        if (found->error == 0) return self->connect(*found);
-                       self->end({Errc::unreachable, "cannot find a host of " + self->address_.shown() + ": " +
+                       self->end({Errc::unreachable, "cannot resolve any host of " + self->address_.shown() + ": " +
                                                          ::gai_strerror(found->error)});
                      });
 }
@@ -85,7 +85,7 @@ void Session::connect(const ServerList& servers) {
   handle_ = zookeeper_init2(servers.text.c_str(), &Callbacks::watcher, static_cast<int>(asked_.count()), nullptr, this,
                             ZOO_NO_LOG_CLIENTENV, nullptr);
   attempts_.set_addresses(servers.size());
-  if (handle_ == nullptr) return end({Errc::exhausted, "cannot make a session with " + address_.shown()});
+  if (handle_ == nullptr) return end({Errc::exhausted, "cannot open a session with " + address_.shown()});
   // It would ask the resolver whenever it is driven; but these are numbers.
   zoo_set_servers_resolution_delay(handle_, -1);
   state_ = State::connecting;
@@ -299,7 +299,7 @@ Failure Session::not_zookeeper() const {
 Failure Session::why_not_up() const {
   if (why_ended_) return *why_ended_;
   if (state_ == State::resolving) {
-    return {Errc::unreachable, "the hosts of " + address_.shown() + " were not found in time"};
+    return {Errc::unreachable, "the hosts of " + address_.shown() + " were not resolved in time"};
   }
   return trouble_.failure(is_connected());
 }

@@ -134,7 +134,7 @@ base::Coroutine<Reply> Sessions::heartbeat(SessionPtr session) {
     created = co_await session->create(path, {}, Session::Lasting::ephemeral);
   }
   if (created.outcome != Outcome::node_exists) co_return created;
-  written = co_await session->set(path, {});  // another heartbeat has made it meanwhile
+  written = co_await session->set(path, {});  // another heartbeat has created it meanwhile
   co_return written;
 }
 
