@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/failures.hpp"
 #include "backends/sqlite/files.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/schema.hpp"
 #include "backends/sqlite/sql.hpp"
@@ -31,12 +31,12 @@ class SqliteSchema : public testing::Test {
     explicit Opened(const std::string& path)
         : files(Files::prepare(path)),
           connection(files.database, Connection::Durability::full, std::chrono::milliseconds(0)),
-          doors(files.doors()) {}
-    void prepare(const Host& host) { prepare_schema(connection, host, files.log(), doors); }
+          mailboxes(files.mailboxes()) {}
+    void prepare(const Host& host) { prepare_schema(connection, host, files.log(), mailboxes); }
 
     const Files files;
     Connection connection;
-    const Doors doors;
+    const Mailboxes mailboxes;
   };
 
   static std::int64_t number(Connection& connection, const std::string& sql) {
@@ -96,9 +96,9 @@ TEST_F(SqliteSchema, IsLeftAsItIsInTheSameBoot) {
     fill(opened.connection);
   }
   Opened opened(path_);
-  const PrivateDescriptor door = [&] {
+  const PrivateDescriptor mailbox = [&] {
     const ForkGate::Use use;
-    return opened.doors.open(1);
+    return opened.mailboxes.open(1);
   }();
   opened.prepare(host<2000>("boot 1"));
   EXPECT_EQ(read_range(opened.connection).base, range.base);
@@ -106,7 +106,7 @@ TEST_F(SqliteSchema, IsLeftAsItIsInTheSameBoot) {
   for (const char* table : {"clients", "claims", "pools", "watchers", "registers"}) {
     EXPECT_EQ(rows_in(opened.connection, table), 1) << table;
   }
-  EXPECT_TRUE(std::filesystem::exists(opened.files.doors() + "/1"));
+  EXPECT_TRUE(std::filesystem::exists(opened.files.mailboxes() + "/1"));
 }
 
 TEST_F(SqliteSchema, DropsClaimsAndJumpsAheadAfterABoot) {
@@ -122,16 +122,16 @@ TEST_F(SqliteSchema, DropsClaimsAndJumpsAheadAfterABoot) {
     last = Numbers(before, read_range(opened.connection)).next();
   }
   Opened opened(path_);
-  const PrivateDescriptor door = [&] {
+  const PrivateDescriptor mailbox = [&] {
     const ForkGate::Use use;
-    return opened.doors.open(1);
+    return opened.mailboxes.open(1);
   }();
   opened.prepare(after);
   for (const char* table : {"clients", "claims", "pools", "watchers"}) {
     EXPECT_EQ(rows_in(opened.connection, table), 0) << table;
   }
   EXPECT_EQ(number(opened.connection, "SELECT version FROM registers"), 4) << "registers stay";
-  EXPECT_FALSE(std::filesystem::exists(opened.files.doors() + "/1")) << "a door of the boot before is nobody's";
+  EXPECT_FALSE(std::filesystem::exists(opened.files.mailboxes() + "/1")) << "a mailbox of the boot before is nobody's";
   const std::int64_t first = Numbers(after, read_range(opened.connection)).next();
   EXPECT_GE(first, limit) << "whatever was given before, it was below the limit";
   EXPECT_GT(first, last);

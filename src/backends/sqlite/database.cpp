@@ -17,10 +17,10 @@ constexpr milliseconds opening_wait(200);
 constexpr int attempts = 4;
 
 /// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
-void prepare_patiently(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
+void prepare_patiently(Connection& connection, const Host& host, const std::string& log, const Mailboxes& mailboxes) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return prepare_schema(connection, host, log, doors);
+      return prepare_schema(connection, host, log, mailboxes);
     } catch (const SqlFailure& failure) {
       if (!failure.busy() || attempt == attempts) throw;
     }
@@ -59,8 +59,8 @@ void Database::open(const std::string& path) {
   files_ = Files::prepare(path);
   auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
-  doors_.emplace(files_.doors());
-  prepare_patiently(*connection, host_, files_.log(), *doors_);
+  mailboxes_.emplace(files_.mailboxes());
+  prepare_patiently(*connection, host_, files_.log(), *mailboxes_);
   const bool small = check_structure(*connection);
   numbers_.emplace(host_, read_range(*connection));
   session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/files.hpp"
 #include "backends/sqlite/fork_gate.hpp"
 #include "backends/sqlite/host.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
 #include "backends/sqlite/store.hpp"
@@ -45,7 +45,7 @@ class Database final : private ForkGate::Member {
   const Host& host() const { return host_; }
   Numbers& numbers() { return *numbers_; }
   Lifelines& lifelines() const { return **lifelines_; }
-  const Doors& doors() const { return *doors_; }
+  const Mailboxes& mailboxes() const { return *mailboxes_; }
 
  private:
   void open(const std::string& path);
@@ -55,7 +55,7 @@ class Database final : private ForkGate::Member {
   const Host host_;
   Files files_;
   std::optional<Lifelines::Handle> lifelines_;
-  std::optional<Doors> doors_;
+  std::optional<Mailboxes> mailboxes_;
   std::optional<Numbers> numbers_;
   std::unique_ptr<Session> session_;
   std::optional<FileIdentities> identities_;

@@ -15,7 +15,7 @@
 
 // One file, six tables:
 //   store      one row: the boot, and the range of numbers (numbers.hpp)
-//   clients    who may have claims: the number is the place of its lifeline and the name of its door
+//   clients    who may have claims: the number is the place of its lifeline and the name of its mailbox
 //   claims     the lines. Holders come first (waiting = 0), then those who wait, each in the order of their turns
 //   pools      of lines of permits only: how many there are, how many are taken, and by how many holders
 //   registers  versioned values
@@ -178,7 +178,7 @@ bool is_current(Connection& connection, const Host& host) {
 
 }  // namespace
 
-void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
+void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Mailboxes& mailboxes) {
   if (is_current(connection, host)) return confirm_what_was_left(connection, log);
   // Outside of a transaction; a database that is in this mode already stays as it is.
   if (!has_tables(connection)) connection.execute("PRAGMA journal_mode = WAL");
@@ -187,10 +187,10 @@ void prepare_schema(Connection& connection, const Host& host, const std::string&
   Transaction transaction(begin, commit, connection);
   if (!has_tables(connection)) {
     create(connection, host);
-    doors.remove_all();  // before anybody else can open one
+    mailboxes.remove_all();  // before anybody else can open one
   } else {
     check_version(connection);
-    if (begin_boot(connection, host)) doors.remove_all();
+    if (begin_boot(connection, host)) mailboxes.remove_all();
   }
   const std::int64_t left = mark(connection);
   transaction.commit();

@@ -39,7 +39,7 @@ void StoreAccess::committed(std::vector<Notice> notices, int log_pages) {
 }
 
 void StoreAccess::tell(const std::vector<Notice>& notices) {
-  if (database_ != nullptr) deliver(database_->doors(), notices);
+  if (database_ != nullptr) deliver(database_->mailboxes(), notices);
 }
 
 /// Reserves numbers and shortens the log, where waiting for the disk is allowed.
