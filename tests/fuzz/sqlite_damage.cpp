@@ -47,7 +47,7 @@ const LockName unused = "unused";
 constexpr ClaimId holder_id{1, 1};
 constexpr ClaimId pool_id{1, 2};
 
-sqlite::Host host() { return {.boot_id = "fuzz"}; }
+sqlite::Machine machine() { return {.boot_id = "fuzz"}; }
 
 /// One transaction, as the backend runs it.
 template <class Step>
@@ -86,7 +86,7 @@ class World {
 
  private:
   World() {
-    Database database(path_, host());
+    Database database(path_, machine());
     holder_ = transact(database, [&](Store& store) { return fill(store, database.lifelines()); });
     in_log_ = {content_of(path_), content_of(path_ + "-wal")};
     {
@@ -230,7 +230,7 @@ Outcome play_with_damages(std::string_view damages) {
   Outcome outcome;
   OpenFiles files(world.path());
   files.fill(world.files(!damages.empty() && damages[0] % 2 != 0));
-  Database first(world.path(), host());
+  Database first(world.path(), machine());
   {
     const ForkGate::Use use;
     require(first.lifelines().take(world.holder()), "the holder lives");
@@ -246,7 +246,7 @@ Outcome play_with_damages(std::string_view damages) {
     files.damage(damages.substr(0, 5));
   }
   std::unique_ptr<Database> second;
-  attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), host()); });
+  attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), machine()); });
   if (second) visit(*second, outcome);
   attempt(outcome, renew);
   attempt(outcome, [&] {

@@ -54,7 +54,7 @@ TEST(SqliteFiles, BelongToTheirOwnerOnlyWhateverTheUmask) {
     const fs::path path = directory.path() / "locks.db";
     {
       const Umask umask(mask);
-      const Database database(path.string(), Host::real());
+      const Database database(path.string(), Machine::real());
       EXPECT_EQ(mode_of(path), 0600U) << std::oct << mask;
       for (const char* companion : {"-wal", "-shm", "-journal", "-alive"}) {
         EXPECT_EQ(mode_of(path.string() + companion), 0600U) << companion << std::oct << mask;

@@ -28,7 +28,7 @@ class SqlitePlanted : public testing::Test {
 
   std::optional<spi::Failure> refusal() const {
     try {
-      const Database database(path_, Host::real());
+      const Database database(path_, Machine::real());
     } catch (const Refusal& refusal) {
       return refusal.failure();
     }

@@ -20,7 +20,7 @@ using spi::Done;
 /// One client of one store.
 class SqliteBackend final : public spi::Backend {
  public:
-  SqliteBackend(std::string path, std::optional<Host> pretended, const spi::BackendContext& context)
+  SqliteBackend(std::string path, std::optional<Machine> pretended, const spi::BackendContext& context)
       : loop_(context.loop),
         access_(std::move(path), std::move(pretended), context),
         claims_(access_),
@@ -84,7 +84,7 @@ std::string path_from(const base::Url& url) {
 
 }  // namespace
 
-std::unique_ptr<spi::Backend> open(std::string path, std::optional<Host> pretended,
+std::unique_ptr<spi::Backend> open(std::string path, std::optional<Machine> pretended,
                                    const spi::BackendContext& context) {
   return std::make_unique<SqliteBackend>(std::move(path), std::move(pretended), context);
 }

@@ -17,10 +17,11 @@ constexpr milliseconds opening_wait(200);
 constexpr int attempts = 4;
 
 /// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
-void prepare_patiently(Connection& connection, const Host& host, const std::string& log, const Mailboxes& mailboxes) {
+void prepare_patiently(Connection& connection, const Machine& machine, const std::string& log,
+                       const Mailboxes& mailboxes) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return prepare_schema(connection, host, log, mailboxes);
+      return prepare_schema(connection, machine, log, mailboxes);
     } catch (const SqlFailure& failure) {
       if (!failure.busy() || attempt == attempts) throw;
     }
@@ -35,9 +36,9 @@ Database::Session::Session(std::unique_ptr<Connection> opened, Database& databas
       begin(*connection, "BEGIN IMMEDIATE"),
       begin_reading(*connection, "BEGIN"),
       commit(*connection, "COMMIT"),
-      store(*connection, database.lifelines(), database.host_, *database.numbers_, history) {}
+      store(*connection, database.lifelines(), database.machine_, *database.numbers_, history) {}
 
-Database::Database(const std::string& path, Host host) : host_(std::move(host)) {
+Database::Database(const std::string& path, Machine machine) : machine_(std::move(machine)) {
   const ForkGate::Use use;
   try {
     open(path);
@@ -60,9 +61,9 @@ void Database::open(const std::string& path) {
   auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
   mailboxes_.emplace(files_.mailboxes());
-  prepare_patiently(*connection, host_, files_.log(), *mailboxes_);
+  prepare_patiently(*connection, machine_, files_.log(), *mailboxes_);
   const bool small = check_structure(*connection);
-  numbers_.emplace(host_, read_range(*connection));
+  numbers_.emplace(machine_, read_range(*connection));
   session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);
   if (small) session_->store.check();
   // From here on it is used under a monitor, where nothing may wait.

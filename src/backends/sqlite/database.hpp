@@ -6,8 +6,8 @@
 
 #include "backends/sqlite/files.hpp"
 #include "backends/sqlite/fork_gate.hpp"
-#include "backends/sqlite/host.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
@@ -21,7 +21,7 @@ class Database final : private ForkGate::Member {
  public:
   /// Opens the store at `path`, or makes it. Takes its time: it may have to wait for others and for the disk.
   /// Throws Refusal. REQUIRES, here and for the destructor: no ForkGate::Use.
-  Database(const std::string& path, Host host);
+  Database(const std::string& path, Machine machine);
   ~Database() override;
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -42,7 +42,7 @@ class Database final : private ForkGate::Member {
   bool replaced() const { return !identities_->still_there(); }
 
   const Files& files() const { return files_; }
-  const Host& host() const { return host_; }
+  const Machine& machine() const { return machine_; }
   Numbers& numbers() { return *numbers_; }
   Lifelines& lifelines() const { return **lifelines_; }
   const Mailboxes& mailboxes() const { return *mailboxes_; }
@@ -52,7 +52,7 @@ class Database final : private ForkGate::Member {
   void close_before_fork() noexcept override { session_.reset(); }
   void forget_in_child() noexcept override {}
 
-  const Host host_;
+  const Machine machine_;
   Files files_;
   std::optional<Lifelines::Handle> lifelines_;
   std::optional<Mailboxes> mailboxes_;

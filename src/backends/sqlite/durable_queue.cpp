@@ -8,9 +8,9 @@ namespace holdfast::sqlite {
 
 using spi::Failure;
 
-DurableQueue::DurableQueue(spi::Loop& loop, std::string path, Host host)
+DurableQueue::DurableQueue(spi::Loop& loop, std::string path, Machine machine)
     : loop_(loop),
-      side_(std::make_shared<DurableSide>(std::move(path), std::move(host))),
+      side_(std::make_shared<DurableSide>(std::move(path), std::move(machine))),
       timer_(loop, [this] { give_up(); }),
       self_(std::make_shared<DurableQueue*>(this)) {}
 

@@ -18,7 +18,7 @@ namespace holdfast::sqlite {
 class DurableQueue {
  public:
   /// REQUIRES: `loop` outlives it.
-  DurableQueue(spi::Loop& loop, std::string path, Host host);
+  DurableQueue(spi::Loop& loop, std::string path, Machine machine);
   ~DurableQueue();
   DurableQueue(const DurableQueue&) = delete;
   DurableQueue& operator=(const DurableQueue&) = delete;

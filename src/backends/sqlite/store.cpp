@@ -16,10 +16,11 @@ using spi::ClaimRequest;
 using spi::milliseconds;
 using spi::Result;
 
-Store::Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history)
+Store::Store(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
+             History history)
     : connection_(connection),
       lifelines_(lifelines),
-      host_(host),
+      machine_(machine),
       numbers_(numbers),
       history_(history),
       claims_(connection),
@@ -27,7 +28,7 @@ Store::Store(Connection& connection, const Lifelines& lifelines, const Host& hos
       registers_(connection) {}
 
 void Store::start() {
-  now_ = host_.now();
+  now_ = machine_.now();
   notices_.clear();
 }
 

@@ -11,8 +11,8 @@
 
 #include "backends/sqlite/claim_table.hpp"
 #include "backends/sqlite/client_table.hpp"
-#include "backends/sqlite/host.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "backends/sqlite/message.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/register_table.hpp"
@@ -43,7 +43,7 @@ class Store {
   enum class History { none, unknown };
 
   /// All must outlive it.
-  Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history);
+  Store(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers, History history);
 
   /// A transaction has begun: what time is it?
   void start();
@@ -134,7 +134,7 @@ class Store {
 
   Connection& connection_;
   const Lifelines& lifelines_;
-  const Host& host_;
+  const Machine& machine_;
   Numbers& numbers_;
   const History history_;
   ClaimTable claims_;

@@ -7,7 +7,7 @@ using spi::Nothing;
 using spi::Operation;
 using spi::Result;
 
-StoreAccess::StoreAccess(std::string path, std::optional<Host> pretended, const spi::BackendContext& context)
+StoreAccess::StoreAccess(std::string path, std::optional<Machine> pretended, const spi::BackendContext& context)
     : loop_(context.loop),
       events_(context.events),
       watches_(context.loop, [](const LockName&) {}),
@@ -21,7 +21,7 @@ void StoreAccess::close() {
 
 void StoreAccess::opened(Database& database) {
   database_ = &database;
-  durable_.emplace(loop_, database.files().database, database.host());
+  durable_.emplace(loop_, database.files().database, database.machine());
   member_.emplace(loop_, events_, watches_, database);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/sqlite/durable_queue.hpp"
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "backends/sqlite/membership.hpp"
 #include "backends/sqlite/transactions.hpp"
 #include "base/coroutine.hpp"
@@ -22,8 +22,8 @@ namespace holdfast::sqlite {
 /// needed, keeps numbers reserved, and keeps the write-ahead log short. Under the client's monitor.
 class StoreAccess final : private Transactions::Owner {
  public:
-  /// `pretended`: instead of the real host.
-  StoreAccess(std::string path, std::optional<Host> pretended, const spi::BackendContext& context);
+  /// `pretended`: instead of the real machine.
+  StoreAccess(std::string path, std::optional<Machine> pretended, const spi::BackendContext& context);
   ~StoreAccess() override { close(); }
   StoreAccess(const StoreAccess&) = delete;
   StoreAccess& operator=(const StoreAccess&) = delete;

@@ -34,7 +34,7 @@ struct Transactions::Opening {
   std::optional<Failure> failure;
 };
 
-Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Host> pretended)
+Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Machine> pretended)
     : loop_(loop),
       owner_(owner),
       path_(std::move(path)),
@@ -68,7 +68,7 @@ void Transactions::open() {
   auto opening = std::make_shared<Opening>();
   auto work = [path = path_, pretended = pretended_, opening] {
     try {
-      opening->database = std::make_unique<Database>(path, pretended ? *pretended : Host::real());
+      opening->database = std::make_unique<Database>(path, pretended ? *pretended : Machine::real());
     } catch (const Refusal& refusal) {
       opening->failure = refusal.failure();
     }
@@ -111,7 +111,7 @@ StepQueue::Executor::Attempt Transactions::transact(std::span<QueuedStep* const>
   try {
     const ForkGate::Use use;
     Database::Session& session = database_->session();
-    step_.emplace(session.store, database_->host().now());
+    step_.emplace(session.store, database_->machine().now());
     const bool writes = steps.front()->access() == Access::write;
     Transaction transaction(writes ? session.begin : session.begin_reading, session.commit, *session.connection);
     session.store.start();

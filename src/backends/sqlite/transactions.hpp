@@ -48,8 +48,8 @@ class Transactions final : private StepQueue::Executor {
   template <class Function>
   class Awaited;
 
-  /// REQUIRES: all outlive it. `pretended`: instead of the real host.
-  Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Host> pretended);
+  /// REQUIRES: all outlive it. `pretended`: instead of the real machine.
+  Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Machine> pretended);
   ~Transactions() override;
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
@@ -83,7 +83,7 @@ class Transactions final : private StepQueue::Executor {
   spi::Loop& loop_;
   Owner& owner_;
   const std::string path_;
-  const std::optional<Host> pretended_;
+  const std::optional<Machine> pretended_;
   std::unique_ptr<Database> database_;  ///< null until it is open, and while it is opened again
   bool opening_ = false;
   bool held_up_ = false;      ///< until more numbers are reserved
