@@ -14,8 +14,8 @@ using spi::Result;
 
 namespace {
 
-void prove(Standing& standing, const Step& step) {
-  if (standing.answer.standing != ClaimAnswer::Standing::absent) standing.answer.armed_at = step.sent;
+void prove(ClaimState& state, const Step& step) {
+  if (state.answer.standing != ClaimAnswer::Standing::absent) state.answer.armed_at = step.sent;
 }
 
 }  // namespace
@@ -25,14 +25,14 @@ void SqliteClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) 
 }
 
 Operation<ClaimAnswer> SqliteClaims::acquiring(ClaimRequest request) {
-  auto standing = co_await access_.transact(Access::write, spi::patience(request.lease), [&](Step& step) {
+  auto state = co_await access_.transact(Access::write, spi::patience(request.lease), [&](Step& step) {
     auto found = step.store.acquire(request, access_.member()->enroll(step.store, request.client.get()));
     if (found.ok()) prove(found.value(), step);
     return found;
   });
-  if (!standing.ok()) co_return std::move(standing.failure());
-  if (Membership* member = access_.member()) member->note(request.name, request.kind(), request.id, standing.value());
-  co_return std::move(standing.value().answer);
+  if (!state.ok()) co_return std::move(state.failure());
+  if (Membership* member = access_.member()) member->note(request.name, request.kind(), request.id, state.value());
+  co_return std::move(state.value().answer);
 }
 
 void SqliteClaims::release(const ClaimRef& claim, Done<bool> done) { releasing(claim).start(std::move(done)); }
@@ -52,19 +52,19 @@ void SqliteClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Clai
 Operation<std::vector<ClaimAnswer>> SqliteClaims::renewing(std::vector<ClaimRef> claims) {
   base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) patience = std::min(patience, spi::patience(claim.lease));
-  auto standings = co_await access_.transact(Access::write, patience, [&](Step& step) {
-    std::vector<Standing> found;
+  auto states = co_await access_.transact(Access::write, patience, [&](Step& step) {
+    std::vector<ClaimState> found;
     found.reserve(claims.size());
     for (const ClaimRef& claim : claims) prove(found.emplace_back(step.store.renew(claim)), step);
     return Result(std::move(found));
   });
-  if (!standings.ok()) co_return std::move(standings.failure());
+  if (!states.ok()) co_return std::move(states.failure());
   std::vector<ClaimAnswer> answers;
   answers.reserve(claims.size());
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    Standing& standing = standings.value()[i];
-    if (Membership* member = access_.member()) member->note(claims[i].name, claims[i].kind, claims[i].id, standing);
-    answers.push_back(std::move(standing.answer));
+    ClaimState& state = states.value()[i];
+    if (Membership* member = access_.member()) member->note(claims[i].name, claims[i].kind, claims[i].id, state);
+    answers.push_back(std::move(state.answer));
   }
   co_return answers;
 }
@@ -74,10 +74,10 @@ void SqliteClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Operation<ClaimAnswer> SqliteClaims::downgrading(ClaimRef claim) {
-  auto standing = co_await access_.transact(Access::write, spi::patience(claim.lease),
-                                            [&](Step& step) { return step.store.downgrade(claim); });
-  if (!standing.ok()) co_return std::move(standing.failure());
-  co_return std::move(standing.value().answer);
+  auto state = co_await access_.transact(Access::write, spi::patience(claim.lease),
+                                         [&](Step& step) { return step.store.downgrade(claim); });
+  if (!state.ok()) co_return std::move(state.failure());
+  co_return std::move(state.value().answer);
 }
 
 }  // namespace holdfast::sqlite

@@ -31,7 +31,7 @@ void prepare_patiently(Connection& connection, const Machine& machine, const std
 
 }  // namespace
 
-Database::Session::Session(std::unique_ptr<Connection> opened, Database& database, Store::History history)
+Database::Session::Session(std::unique_ptr<Connection> opened, Database& database, StoreLogic::History history)
     : connection(std::move(opened)),
       begin(*connection, "BEGIN IMMEDIATE"),
       begin_reading(*connection, "BEGIN"),
@@ -64,7 +64,7 @@ void Database::open(const std::string& path) {
   prepare_patiently(*connection, machine_, files_.log(), *mailboxes_);
   const bool small = check_structure(*connection);
   numbers_.emplace(machine_, read_range(*connection));
-  session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);
+  session_ = std::make_unique<Session>(std::move(connection), *this, StoreLogic::History::none);
   if (small) session_->store.check();
   // From here on it is used under a monitor, where nothing may wait.
   session_->connection->set_busy_wait(milliseconds(0));
@@ -77,7 +77,7 @@ Database::Session& Database::session() {
   if (!session_) {
     auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0));
     confirm_what_was_left(*connection, files_.log());
-    session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::unknown);
+    session_ = std::make_unique<Session>(std::move(connection), *this, StoreLogic::History::unknown);
   }
   return *session_;
 }

@@ -11,7 +11,7 @@
 #include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 
 namespace holdfast::sqlite {
 
@@ -28,12 +28,12 @@ class Database final : private ForkGate::Member {
 
   /// The steps of a transaction. REQUIRES: a ForkGate::Use, until the last use of what it returns.
   struct Session {
-    Session(std::unique_ptr<Connection> opened, Database& database, Store::History history);
+    Session(std::unique_ptr<Connection> opened, Database& database, StoreLogic::History history);
     std::unique_ptr<Connection> connection;
     Statement begin;
     Statement begin_reading;
     Statement commit;
-    Store store;
+    StoreLogic store;
   };
   /// Throws SqlFailure.
   Session& session();

@@ -14,7 +14,7 @@ using spi::ClaimAnswer;
 /// A number that is taken belongs to a client of an older database at the same path.
 constexpr int attempts = 1000;
 
-ClientNumber take_number(Store& store, Lifelines& lifelines) {
+ClientNumber take_number(StoreLogic& store, Lifelines& lifelines) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const ClientNumber number = store.new_number();
     if (lifelines.take(number)) return number;
@@ -40,7 +40,7 @@ Membership::~Membership() {
   database_.lifelines().drop(number_);
 }
 
-ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
+ClientNumber Membership::enroll(StoreLogic& store, const ClientIdentity* identity) {
   if (number_ == 0) number_ = take_number(store, database_.lifelines());
   if (!mailbox_) {
     mailbox_.emplace(loop_, database_.mailboxes(), number_, [self = self_, &loop = loop_](const Message& message) {
@@ -69,7 +69,7 @@ std::vector<int> Membership::lifeline() {
   return {*shared_lifeline_, mailbox_->descriptor()};
 }
 
-void Membership::resign(Store& store) const {
+void Membership::resign(StoreLogic& store) const {
   if (number_ != 0) store.resign(number_);
 }
 
@@ -83,10 +83,10 @@ void Membership::committed() {
   for (const ClientNumber dead : std::exchange(buried_, {})) database_.mailboxes().remove(dead);
 }
 
-void Membership::note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing) {
-  switch (standing.answer.standing) {
+void Membership::note(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimState& state) {
+  switch (state.answer.standing) {
     case ClaimAnswer::Standing::granted: return hold(id);
-    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, kind, id, standing.ahead);
+    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, kind, id, state.ahead);
     case ClaimAnswer::Standing::absent: return note_gone(id);
   }
 }

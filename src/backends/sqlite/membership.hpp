@@ -8,7 +8,7 @@
 #include "backends/sqlite/database.hpp"
 #include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/neighbours.hpp"
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 #include "holdfast/status.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/claims.hpp"
@@ -30,9 +30,9 @@ class Membership {
 
   /// The number of this client, which it takes if it has none. Without an identity nobody can be shown who it is yet.
   /// Called inside a transaction, which may be undone and tried again. Throws SqlFailure, Refusal.
-  ClientNumber enroll(Store& store, const ClientIdentity* identity);
+  ClientNumber enroll(StoreLogic& store, const ClientIdentity* identity);
   /// The last step of a client that leaves by its own will.
-  void resign(Store& store) const;
+  void resign(StoreLogic& store) const;
   void began();
   void committed();
 
@@ -40,7 +40,7 @@ class Membership {
   std::vector<int> lifeline();
 
   /// What the store said of a claim.
-  void note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing);
+  void note(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimState& state);
   void note_gone(spi::ClaimId id);
 
  private:

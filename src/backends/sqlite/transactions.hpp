@@ -18,7 +18,7 @@ namespace holdfast::sqlite {
 
 /// What a step works on: a transaction that has begun.
 struct Step {
-  Store& store;
+  StoreLogic& store;
   base::Instant sent;  ///< before the transaction began
 };
 

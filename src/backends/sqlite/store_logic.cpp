@@ -1,4 +1,4 @@
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,8 +16,8 @@ using spi::ClaimRequest;
 using spi::milliseconds;
 using spi::Result;
 
-Store::Store(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
-             History history)
+StoreLogic::StoreLogic(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
+                       History history)
     : connection_(connection),
       lifelines_(lifelines),
       machine_(machine),
@@ -27,12 +27,12 @@ Store::Store(Connection& connection, const Lifelines& lifelines, const Machine& 
       clients_(connection),
       registers_(connection) {}
 
-void Store::start() {
+void StoreLogic::start() {
   now_ = machine_.now();
   notices_.clear();
 }
 
-Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) {
+Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber self) {
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   const Asking asking(*this, request.id);
   if (request.replaces && *request.replaces != request.id) {
@@ -57,7 +57,7 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
   if (line.permits) {
     if (auto failure = set_total(request, line)) return *std::move(failure);
   }
-  if (!enters && request.when_busy == spi::WhenBusy::refuse) return Standing{};
+  if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimState{};
   Claim claim{.waiting = !enters,
               .turn = numbers_.next(),
               .id = request.id,
@@ -78,7 +78,7 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
   return describe(line, claim);
 }
 
-bool Store::release(const ClaimRef& ref) {
+bool StoreLogic::release(const ClaimRef& ref) {
   const auto found = find(ref.name, ref.id);
   places_.erase(ref.id);
   if (!found) return false;
@@ -86,7 +86,7 @@ bool Store::release(const ClaimRef& ref) {
   return true;
 }
 
-Standing Store::renew(const ClaimRef& ref) {
+ClaimState StoreLogic::renew(const ClaimRef& ref) {
   auto found = find(ref.name, ref.id);
   if (found && found->claim.waiting) {
     const Asking asking(*this, ref.id);
@@ -101,9 +101,9 @@ Standing Store::renew(const ClaimRef& ref) {
   return describe(found->line, found->claim);
 }
 
-Result<Standing> Store::downgrade(const ClaimRef& ref) {
+Result<ClaimState> StoreLogic::downgrade(const ClaimRef& ref) {
   auto found = find(ref.name, ref.id);
-  if (!found) return Standing{};
+  if (!found) return ClaimState{};
   Claim& claim = found->claim;
   if (claim.mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
   if (!claim.waiting && claim.mode == ClaimMode::exclusive) {
@@ -114,6 +114,6 @@ Result<Standing> Store::downgrade(const ClaimRef& ref) {
   return describe(found->line, claim);
 }
 
-std::vector<Notice> Store::take_notices() { return std::exchange(notices_, {}); }
+std::vector<Notice> StoreLogic::take_notices() { return std::exchange(notices_, {}); }
 
 }  // namespace holdfast::sqlite

@@ -24,7 +24,7 @@
 namespace holdfast::sqlite {
 
 /// How a claim stands, and for whom it waits.
-struct Standing {
+struct ClaimState {
   spi::ClaimAnswer answer = {};
   /// waiting: the clients whose end could bring its turn.
   std::vector<ClientNumber> ahead = {};
@@ -37,13 +37,14 @@ struct Standing {
 ///
 /// Answers leave `armed_at` at Instant::min(). What other clients should be told is kept until take_notices(), and good
 /// once the transaction is committed. All throw SqlFailure; those that grant or join throw ReservationNeeded.
-class Store {
+class StoreLogic {
  public:
   /// Whether the client may have made claims through another object, before a fork.
   enum class History { none, unknown };
 
   /// All must outlive it.
-  Store(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers, History history);
+  StoreLogic(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
+             History history);
 
   /// A transaction has begun: what time is it?
   void start();
@@ -54,10 +55,10 @@ class Store {
 
   // Claims: see spi::Claims. `self` is the client that asks.
 
-  spi::Result<Standing> acquire(const spi::ClaimRequest& request, ClientNumber self);
+  spi::Result<ClaimState> acquire(const spi::ClaimRequest& request, ClientNumber self);
   bool release(const spi::ClaimRef& ref);
-  Standing renew(const spi::ClaimRef& ref);
-  spi::Result<Standing> downgrade(const spi::ClaimRef& ref);
+  ClaimState renew(const spi::ClaimRef& ref);
+  spi::Result<ClaimState> downgrade(const spi::ClaimRef& ref);
 
   // Administration: see spi::Administration.
 
@@ -94,13 +95,13 @@ class Store {
   /// While an operation is answered: the grant of the claim that asks need not be told to it.
   class Asking {
    public:
-    Asking(Store& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
+    Asking(StoreLogic& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
     ~Asking() { store_.asking_.reset(); }
     Asking(const Asking&) = delete;
     Asking& operator=(const Asking&) = delete;
 
    private:
-    Store& store_;
+    StoreLogic& store_;
   };
 
   /// What is left when a claim ends by itself.
@@ -128,8 +129,8 @@ class Store {
   void arm(const LineKey& line, Claim& claim, spi::milliseconds lease);
   std::uint32_t place_of(const LineKey& line, const Claim& claim);
   void use_pool(const LineKey& line, const Claim& claim, int sign);
-  Standing describe(const LineKey& line, const Claim& claim);
-  void describe_wait(const LineKey& line, const Claim& claim, Standing& standing);
+  ClaimState describe(const LineKey& line, const Claim& claim);
+  void describe_wait(const LineKey& line, const Claim& claim, ClaimState& state);
   void tell(Message::Kind kind, const LineKey& line, const Claim& claim);
 
   Connection& connection_;
