@@ -20,8 +20,11 @@
 //   pools      of lines of permits only: how many there are, how many are taken, and by how many holders
 //   registers  versioned values
 //   watchers   who wants to be told, once, that a register changed
-// Rows that decide over grants and values have a checksum (checksum.hpp). Times are nanoseconds since boot. Locks and
-// permits of one name are two lines (permits = 0, 1). Names may contain NUL: they are bytes, compared as such.
+// Rows that decide over grants and values have a checksum (checksum.hpp). Times are nanoseconds since boot. The lock
+// and the semaphore of one name are two lines (permits = 0, 1). Names may contain NUL: they are bytes, compared as such.
+//
+// The key of a claim is its place in the line, so that a look at the line and a grant need no other index; the client
+// remembers where its claims are, and finds one that it does not know by its id, which costs more.
 //
 // A line may have thousands of holders that share it. These are also found by their ids and by their ends; but whoever
 // wants to be alone, or found the line empty, does not pay for the two indexes (crowd = 0). So of the holders that

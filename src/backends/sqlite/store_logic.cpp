@@ -35,17 +35,17 @@ void StoreLogic::start() {
 Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber self) {
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   const Asking asking(*this, request.id);
+  const LineKey line{request.name.text(), request.kind()};
   if (request.replaces && *request.replaces != request.id) {
-    if (const auto old = find(request.name, *request.replaces)) withdraw(old->line, old->claim);
-    places_.erase(*request.replaces);
+    if (const auto old = find(line, *request.replaces)) withdraw(line, *old);
+    forget(line, *request.replaces);
   }
-  const LineKey line{request.name.text(), request.mode.kind == ClaimMode::permits};
   const bool empty = !claims_.first(line);
   bool enters = empty;
   if (!empty) {
-    if (auto found = find(request.name, request.id)) {
-      arm(found->line, found->claim, request.lease);
-      return describe(found->line, found->claim);
+    if (auto found = find(line, request.id)) {
+      arm(line, *found, request.lease);
+      return describe(line, *found);
     }
     // Whoever is gone and in nobody's way may stay where it is.
     enters = request.mode.kind != ClaimMode::exclusive && may_enter(line, request.mode);
@@ -54,7 +54,7 @@ Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber
       enters = may_enter(line, request.mode);
     }
   }
-  if (line.permits) {
+  if (line.permits()) {
     if (auto failure = set_total(request, line)) return *std::move(failure);
   }
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimState{};
@@ -64,7 +64,7 @@ Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber
               .client = self,
               .crowd = !empty && request.mode.kind != ClaimMode::exclusive,
               .mode = request.mode.kind,
-              .units = line.permits ? request.mode.permits : 1,
+              .units = line.permits() ? request.mode.permits : 1,
               .lease = request.lease,
               .since = now_};
   claim.expires = base::end_of(request.lease, now_);
@@ -74,44 +74,46 @@ Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber
     use_pool(line, claim, +1);
   }
   claims_.insert(line, claim, request.reason);
-  places_[request.id] = {line.permits, claim.turn};
+  turns_.insert_or_assign({request.id, line.kind, request.name.text()}, claim.turn);
   return describe(line, claim);
 }
 
 bool StoreLogic::release(const ClaimRef& ref) {
-  const auto found = find(ref.name, ref.id);
-  places_.erase(ref.id);
+  const LineKey line{ref.name.text(), ref.kind};
+  const auto found = find(line, ref.id);
+  forget(line, ref.id);
   if (!found) return false;
-  withdraw(found->line, found->claim);
+  withdraw(line, *found);
   return true;
 }
 
 ClaimState StoreLogic::renew(const ClaimRef& ref) {
-  auto found = find(ref.name, ref.id);
-  if (found && found->claim.waiting) {
+  const LineKey line{ref.name.text(), ref.kind};
+  auto found = find(line, ref.id);
+  if (found && found->waiting) {
     const Asking asking(*this, ref.id);
-    sweep(found->line);
-    found = find(ref.name, ref.id);
+    sweep(line);
+    found = find(line, ref.id);
   }
   if (!found) {
-    places_.erase(ref.id);
+    forget(line, ref.id);
     return {};
   }
-  arm(found->line, found->claim, ref.lease);
-  return describe(found->line, found->claim);
+  arm(line, *found, ref.lease);
+  return describe(line, *found);
 }
 
 Result<ClaimState> StoreLogic::downgrade(const ClaimRef& ref) {
-  auto found = find(ref.name, ref.id);
+  const LineKey line{ref.name.text(), ref.kind};
+  auto found = find(line, ref.id);
   if (!found) return ClaimState{};
-  Claim& claim = found->claim;
-  if (claim.mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
-  if (!claim.waiting && claim.mode == ClaimMode::exclusive) {
-    claim.mode = ClaimMode::shared;
-    claims_.make_shared(found->line, claim);
-    promote(found->line);
+  if (line.permits()) return kit::cannot_downgrade_permits(ref.name);
+  if (!found->waiting && found->mode == ClaimMode::exclusive) {
+    found->mode = ClaimMode::shared;
+    claims_.make_shared(line, *found);
+    promote(line);
   }
-  return describe(found->line, claim);
+  return describe(line, *found);
 }
 
 std::vector<Notice> StoreLogic::take_notices() { return std::exchange(notices_, {}); }

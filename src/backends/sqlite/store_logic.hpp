@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "backends/sqlite/claim_table.hpp"
@@ -84,14 +86,6 @@ class StoreLogic {
   std::vector<Notice> take_notices();
 
  private:
-  struct Place {
-    bool permits = false;
-    std::int64_t turn = 0;
-  };
-  struct Found {
-    LineKey line;
-    Claim claim;
-  };
   /// While an operation is answered: the grant of the claim that asks need not be told to it.
   class Asking {
    public:
@@ -108,8 +102,8 @@ class StoreLogic {
   enum class Left { nothing, ghost };
 
   /// A claim that has not expired; tidies up one that has.
-  std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
-  std::optional<Found> look_up(const LockName& name, const spi::ClaimId& id);
+  std::optional<Claim> find(const LineKey& line, const spi::ClaimId& id);
+  void forget(const LineKey& line, const spi::ClaimId& id);
   bool expired(const Claim& claim) const { return claim.expires <= now_; }
   /// Leaves out claims that are gone: whoever writes next removes them.
   std::vector<LockStatus> living(std::vector<ClaimTable::Listed> listed) const;
@@ -144,8 +138,9 @@ class StoreLogic {
   base::Instant now_ = {};
   std::optional<spi::ClaimId> asking_;
   std::vector<Notice> notices_;
-  std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen
-  bool left_ghosts_ = false;                        ///< some of this client's claims may have become ghosts
+  /// The turns of this client's claims, as they were last seen: where at() finds them.
+  std::map<std::tuple<spi::ClaimId, LockKind, std::string>, std::int64_t, std::less<>> turns_;
+  bool left_ghosts_ = false;  ///< some of this client's claims may have become ghosts
 };
 
 }  // namespace holdfast::sqlite

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t everybody = -1;  // SQL's LIMIT
 
-LineKey line_of(std::string_view name, LockKind kind) { return {name, kind == LockKind::semaphore}; }
-
 }  // namespace
 
 std::vector<LockStatus> StoreLogic::list(std::string_view prefix) { return living(claims_.list(prefix)); }
@@ -31,9 +29,8 @@ std::vector<LockStatus> StoreLogic::living(std::vector<ClaimTable::Listed> liste
   for (auto& entry : listed) {
     const Claim& claim = entry.claim;
     if (gone(claim)) continue;
-    const LockKind kind = entry.permits ? LockKind::semaphore : LockKind::lock;
-    if (locks.empty() || locks.back().name != entry.name || locks.back().kind != kind) {
-      locks.push_back({.name = entry.name, .kind = kind, .total = entry.total});
+    if (locks.empty() || locks.back().name != entry.name || locks.back().kind != entry.kind) {
+      locks.push_back({.name = entry.name, .kind = entry.kind, .total = entry.total});
     }
     LockStatus& lock = locks.back();
     if (!claim.waiting) lock.number = std::max(lock.number, static_cast<std::uint64_t>(claim.number));
@@ -50,7 +47,7 @@ std::vector<LockStatus> StoreLogic::living(std::vector<ClaimTable::Listed> liste
 }
 
 std::size_t StoreLogic::evict(std::string_view name, LockKind kind, std::uint64_t up_to) {
-  const LineKey line = line_of(name, kind);
+  const LineKey line{name, kind};
   std::size_t evicted = 0;
   for (const Claim& holder : claims_.holders(line, everybody)) {
     if (static_cast<std::uint64_t>(holder.number) > up_to) continue;
@@ -65,7 +62,7 @@ std::size_t StoreLogic::evict(std::string_view name, LockKind kind, std::uint64_
 }
 
 std::size_t StoreLogic::ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request) {
-  const LineKey line = line_of(name, kind);
+  const LineKey line{name, kind};
   sweep(line);
   std::size_t asked = 0;
   for (const Claim& holder : claims_.holders(line, everybody)) {
@@ -78,7 +75,7 @@ std::size_t StoreLogic::ask_to_release(std::string_view name, LockKind kind, con
 }
 
 bool StoreLogic::resize(std::string_view name, std::uint32_t total) {
-  const LineKey line = line_of(name, LockKind::semaphore);
+  const LineKey line{name, LockKind::semaphore};
   sweep(line);
   auto pool = claims_.pool(name);
   if (!pool) return false;
@@ -99,8 +96,8 @@ bool StoreLogic::resize(std::string_view name, std::uint32_t total) {
 /// The client goes with its last claim; while there are ghosts of it, somebody must come back for them.
 StoreLogic::Left StoreLogic::remove_claims_of(ClientNumber client) {
   Left left = Left::nothing;
-  for (const auto& [name, permits] : claims_.lines_of(client)) {
-    const LineKey line{name, permits};
+  for (const auto& [name, kind] : claims_.lines_of(client)) {
+    const LineKey line{name, kind};
     for (const Claim& claim : claims_.claims_of(line, client)) {
       if (bury(line, claim) == Left::ghost) left = Left::ghost;
     }
@@ -111,7 +108,7 @@ StoreLogic::Left StoreLogic::remove_claims_of(ClientNumber client) {
 }
 
 void StoreLogic::resign(ClientNumber self) {
-  const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
+  const bool has_no_claims = turns_.empty() && !left_ghosts_ && history_ == History::none;
   if (has_no_claims) {
     clients_.erase(self);
   } else {

@@ -24,30 +24,27 @@ constexpr milliseconds recheck = std::chrono::seconds(5);
 
 }  // namespace
 
-std::optional<StoreLogic::Found> StoreLogic::find(const LockName& name, const spi::ClaimId& id) {
-  auto found = look_up(name, id);
-  if (!found || !expired(found->claim)) return found;
-  if (found->claim.waiting || found->claim.opens <= now_) {
-    withdraw(found->line, found->claim);
+std::optional<Claim> StoreLogic::find(const LineKey& line, const spi::ClaimId& id) {
+  std::optional<Claim> found;
+  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
+  if (turn != turns_.end()) found = claims_.at(line, turn->second);
+  if (!found || found->id != id) found = claims_.find(line, id);
+  if (!found || !expired(*found)) return found;
+  if (found->waiting || found->opens <= now_) {
+    withdraw(line, *found);
   } else {
     left_ghosts_ = true;
   }
   return std::nullopt;
 }
 
-std::optional<StoreLogic::Found> StoreLogic::look_up(const LockName& name, const spi::ClaimId& id) {
-  if (const auto place = places_.find(id); place != places_.end()) {
-    const LineKey line{name.text(), place->second.permits};
-    if (auto claim = claims_.at(line, place->second.turn); claim && claim->id == id) return Found{line, *claim};
-  }
-  if (auto found = claims_.find(name.text(), id)) return Found{{name.text(), found->second}, std::move(found->first)};
-  const LineKey permits{name.text(), true};
-  if (auto first = claims_.first(permits); first && first->id == id) return Found{permits, *std::move(first)};
-  return std::nullopt;
+void StoreLogic::forget(const LineKey& line, const spi::ClaimId& id) {
+  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
+  if (turn != turns_.end()) turns_.erase(turn);
 }
 
 bool StoreLogic::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
-  if (line.permits) {
+  if (line.permits()) {
     const auto pool = claims_.pool(line.name);
     if (!pool) fail_as_damaged("permits without their pool");
     return pool->fits(units);
@@ -119,7 +116,7 @@ StoreLogic::Left StoreLogic::bury(const LineKey& line, const Claim& claim) {
 
 void StoreLogic::settle(const LineKey& line) {
   promote(line);
-  if (line.permits && !claims_.first(line)) claims_.erase_pool(line.name);
+  if (line.permits() && !claims_.first(line)) claims_.erase_pool(line.name);
 }
 
 void StoreLogic::promote(const LineKey& line) {
@@ -174,7 +171,7 @@ void StoreLogic::arm(const LineKey& line, Claim& claim, milliseconds lease) {
 }
 
 void StoreLogic::use_pool(const LineKey& line, const Claim& claim, int sign) {
-  if (!line.permits) return;
+  if (!line.permits()) return;
   auto pool = claims_.pool(line.name);
   if (!pool || (sign < 0 && (pool->used < claim.units || pool->holders == 0))) {
     fail_as_damaged("permits without their pool");
@@ -224,7 +221,7 @@ void StoreLogic::describe_wait(const LineKey& line, const Claim& claim, ClaimSta
 }
 
 std::uint32_t StoreLogic::place_of(const LineKey& line, const Claim& claim) {
-  const auto pool = line.permits ? claims_.pool(line.name) : std::nullopt;
+  const auto pool = line.permits() ? claims_.pool(line.name) : std::nullopt;
   const std::int64_t holders = pool ? pool->holders : claims_.count_holders(line);
   return static_cast<std::uint32_t>(holders + claims_.count_waiting_before(line, claim.turn));
 }
@@ -233,7 +230,7 @@ void StoreLogic::tell(Message::Kind kind, const LineKey& line, const Claim& clai
   notices_.push_back({claim.client,
                       {.kind = kind,
                        .name = std::string(line.name),
-                       .line = line.permits ? LockKind::semaphore : LockKind::lock,
+                       .line = line.kind,
                        .id = claim.id,
                        .number = claim.number,
                        .lease = claim.lease}});
