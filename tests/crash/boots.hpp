@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 
 namespace holdfast::crash {
 
@@ -13,12 +13,12 @@ class Boots {
   /// The first boot.
   Boots() { again(); }
 
-  const sqlite::Host& host() const { return host_; }
+  const sqlite::Machine& machine() const { return machine_; }
 
   /// As after a power loss.
   void again() {
     clock_again();
-    host_.boot_id = "boot " + std::to_string(++boots_);
+    machine_.boot_id = "boot " + std::to_string(++boots_);
   }
   /// The clock starts anew and nobody notices: for controls.
   static void clock_again() { offset() = base::BootClock::now() - base::Instant(std::chrono::seconds(10)); }
@@ -36,7 +36,7 @@ class Boots {
     return value;
   }
 
-  sqlite::Host host_ = {.boot_id = {}, .now = [] { return base::BootClock::now() - offset().load(); }};
+  sqlite::Machine machine_ = {.boot_id = {}, .now = [] { return base::BootClock::now() - offset().load(); }};
   int boots_ = 0;
 };
 

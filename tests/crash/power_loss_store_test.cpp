@@ -70,7 +70,7 @@ class PowerLossOfAStore : public testing::Test {
   /// Boots, and uses what is there.
   void look(const std::filesystem::path& database, const Promises& promises, const Use& use, Findings& findings) {
     boots_.again();
-    recover(database, boots_.host(), promises, use, findings);
+    recover(database, boots_.machine(), promises, use, findings);
     check_integrity(database, use, findings);
   }
 
@@ -114,7 +114,7 @@ TEST_F(PowerLossOfAStore, ABootThatGoesUnnoticedRepeatsNumbers) {
   power_loss.advance_to(journal_.events().size());
   power_loss.write_image(image_.path(), Loss::nothing, 1);
   Boots::clock_again();
-  recover(image_.path() / database_name, boots_.host(), ledger_.at(journal_.events().size()), {}, found);
+  recover(image_.path() / database_name, boots_.machine(), ledger_.at(journal_.events().size()), {}, found);
   EXPECT_GT(found.old_numbers, 0);
 }
 
@@ -133,7 +133,7 @@ TEST_F(PowerLossOfAStore, KeepsEveryPromiseInALogThatIsNew) {
 TEST_F(PowerLossOfAStore, KeepsEveryPromiseWhenItShortensItsLog) {
   {
     const ObservedVfs vfs(disk_.path(), journal_);
-    StoreClient client(disk_.path() / database_name, boots_.host());
+    StoreClient client(disk_.path() / database_name, boots_.machine());
     for (int round = 0; round < 14; ++round) {
       const char* name = register_names[round % 2];
       write_register(client, ledger_, name, client.read(name), 900'000);
@@ -174,7 +174,7 @@ TEST_F(PowerLossOfAStore, KeepsEveryPromiseWhenItFailsTwice) {
     {
       const ObservedVfs vfs(image_.path(), journal);
       start = journal.position();
-      recover(image_.path() / database_name, boots_.host(), ledger_.at(all[i]),
+      recover(image_.path() / database_name, boots_.machine(), ledger_.at(all[i]),
               {.where = "after cut " + std::to_string(all[i]), .ledger = &ledger, .writes_registers = true}, first);
     }
     PowerLoss again(journal.events());
@@ -202,7 +202,7 @@ class PowerLossAfterAKill : public PowerLossOfAStore {
   };
 
   Both findings_after_kills(Disk disk) {
-    const sqlite::Host same_boot = boots_.host();
+    const sqlite::Machine same_boot = boots_.machine();
     const std::filesystem::path database = image_.path() / database_name;
     Both found;
     PowerLoss nothing_lost(journal_.events());

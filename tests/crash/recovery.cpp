@@ -76,12 +76,12 @@ std::ostream& operator<<(std::ostream& out, const Findings& findings) {
   return out;
 }
 
-void recover(const std::filesystem::path& database, const sqlite::Host& host, const Promises& promises, const Use& use,
-             Findings& findings) {
+void recover(const std::filesystem::path& database, const sqlite::Machine& machine, const Promises& promises,
+             const Use& use, Findings& findings) {
   const Recovery recovery{promises, use, findings};
   ++findings.images;
   try {
-    StoreClient client(database, host);
+    StoreClient client(database, machine);
     recovery.use_registers(client);
     recovery.use_locks(client);
   } catch (const Error& error) {

@@ -30,8 +30,8 @@ struct Use {
 };
 
 /// Uses the store in `database` after a crash as anybody would, and compares it with what was promised before.
-void recover(const std::filesystem::path& database, const sqlite::Host& host, const Promises& promises, const Use& use,
-             Findings& findings);
+void recover(const std::filesystem::path& database, const sqlite::Machine& machine, const Promises& promises,
+             const Use& use, Findings& findings);
 
 /// Asks SQLite whether the file is intact. Not while the file is observed: this goes past the VFS.
 void check_integrity(const std::filesystem::path& database, const Use& use, Findings& findings);

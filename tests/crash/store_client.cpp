@@ -23,12 +23,12 @@ std::uint64_t new_key() {
 
 }  // namespace
 
-StoreClient::StoreClient(const std::filesystem::path& database, std::optional<sqlite::Host> host)
+StoreClient::StoreClient(const std::filesystem::path& database, std::optional<sqlite::Machine> machine)
     : key_(new_key()),
       identity_(std::make_shared<ClientIdentity>(ClientIdentity{
           .id = std::to_string(key_), .host = "here", .pid = getpid(), .command = "crash_tests", .label = {}})) {
   const core::Monitor::Section section(monitor_);
-  backend_ = sqlite::open(database.string(), std::move(host), {.loop = monitor_, .events = *this});
+  backend_ = sqlite::open(database.string(), std::move(machine), {.loop = monitor_, .events = *this});
 }
 
 StoreClient::~StoreClient() {

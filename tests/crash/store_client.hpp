@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "core/runtime/monitor.hpp"
 #include "core/runtime/workers.hpp"
 #include "holdfast/error.hpp"
@@ -19,8 +19,8 @@ namespace holdfast::crash {
 /// only write_if() and add() throw Errc::in_doubt.
 class StoreClient final : spi::ClaimEvents {
  public:
-  /// `host`: the machine that it pretends to be on.
-  explicit StoreClient(const std::filesystem::path& database, std::optional<sqlite::Host> host = {});
+  /// `machine`: the machine that it pretends to be on.
+  explicit StoreClient(const std::filesystem::path& database, std::optional<sqlite::Machine> machine = {});
   /// Closes it.
   ~StoreClient() override;
   StoreClient(const StoreClient&) = delete;

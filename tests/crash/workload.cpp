@@ -56,8 +56,8 @@ void write_register(StoreClient& client, Ledger& ledger, const std::string& name
 
 void work(const std::filesystem::path& database, const Boots& boots, Ledger& ledger, int rounds) {
   using std::chrono::hours;
-  auto one = std::make_unique<StoreClient>(database, boots.host());
-  auto other = std::make_unique<StoreClient>(database, boots.host());
+  auto one = std::make_unique<StoreClient>(database, boots.machine());
+  auto other = std::make_unique<StoreClient>(database, boots.machine());
   BareSqlite checkpoints(database);  // as the store makes them when its log is long
   for (int round = 0; round < rounds; ++round) {
     take_turns(*one, round % 2 == 0 ? other.get() : nullptr, lock_names[round % 3], ledger);
@@ -71,7 +71,7 @@ void work(const std::filesystem::path& database, const Boots& boots, Ledger& led
     }
     if (round % 10 == 5) checkpoints.query("PRAGMA wal_checkpoint(PASSIVE)");
     if (round % 20 == 19) checkpoints.query("PRAGMA wal_checkpoint(TRUNCATE)");
-    if (round == 20) other = std::make_unique<StoreClient>(database, boots.host());
+    if (round == 20) other = std::make_unique<StoreClient>(database, boots.machine());
     std::swap(one, other);
   }
 }

@@ -34,7 +34,7 @@ using spi::ClaimId;
 using sqlite::ClientNumber;
 using sqlite::Database;
 using sqlite::ForkGate;
-using sqlite::Store;
+using sqlite::StoreLogic;
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t most_damages = 64;
@@ -47,7 +47,7 @@ const LockName unused = "unused";
 constexpr ClaimId holder_id{1, 1};
 constexpr ClaimId pool_id{1, 2};
 
-sqlite::Host host() { return {.boot_id = "fuzz"}; }
+sqlite::Machine machine() { return {.boot_id = "fuzz"}; }
 
 /// One transaction, as the backend runs it.
 template <class Step>
@@ -86,8 +86,8 @@ class World {
 
  private:
   World() {
-    Database database(path_, host());
-    holder_ = transact(database, [&](Store& store) { return fill(store, database.lifelines()); });
+    Database database(path_, machine());
+    holder_ = transact(database, [&](StoreLogic& store) { return fill(store, database.lifelines()); });
     in_log_ = {content_of(path_), content_of(path_ + "-wal")};
     {
       const ForkGate::Use use;
@@ -96,13 +96,13 @@ class World {
     in_database_ = {content_of(path_), content_of(path_ + "-wal")};
   }
 
-  static void join(Store& store, ClientNumber client, const LockName& name, ClaimId id, spi::Mode mode) {
+  static void join(StoreLogic& store, ClientNumber client, const LockName& name, ClaimId id, spi::Mode mode) {
     const auto standing = store.acquire({.name = name, .id = id, .mode = mode, .lease = lease}, client);
     require(standing.ok(), "the store is filled");
   }
 
   /// A holder of several things, and others that have died in line.
-  static ClientNumber fill(Store& store, sqlite::Lifelines& lifelines) {
+  static ClientNumber fill(StoreLogic& store, sqlite::Lifelines& lifelines) {
     const ClientNumber self = store.new_number();
     require(lifelines.take(self), "the holder lives");
     const ClientNumber dead = store.new_number();
@@ -193,7 +193,7 @@ void attempt(Outcome& outcome, Step step) {
   }
 }
 
-bool is_granted(const spi::Result<sqlite::Standing>& standing) {
+bool is_granted(const spi::Result<sqlite::ClaimState>& standing) {
   return standing.ok() && standing.value().answer.standing == ClaimAnswer::Standing::granted;
 }
 
@@ -201,15 +201,15 @@ void visit(Database& database, Outcome& outcome) {
   const auto lock = [&](const LockName& name, ClaimId id, spi::Mode mode, spi::WhenBusy when_busy, ClientNumber self) {
     bool granted = false;
     attempt(outcome, [&] {
-      granted = is_granted(transact(database, [&](Store& store) {
+      granted = is_granted(transact(database, [&](StoreLogic& store) {
         return store.acquire({.name = name, .id = id, .mode = mode, .lease = 10s, .when_busy = when_busy}, self);
       }));
     });
     return granted;
   };
   const ClientNumber self = World::get().holder() + 100;
-  attempt(outcome, [&] { transact(database, [](Store& store) { return store.list("").size(); }); });
-  attempt(outcome, [&] { transact(database, [](Store& store) { return store.bury_some().size(); }); });
+  attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.list("").size(); }); });
+  attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.bury_some().size(); }); });
   outcome.wrong_grants += lock(held, {9, 1}, {}, spi::WhenBusy::refuse, self) ? 1 : 0;
   outcome.wrong_grants += lock(held, {9, 2}, {}, spi::WhenBusy::wait, self) ? 1 : 0;
   outcome.wrong_grants += lock(pool, {9, 3}, {ClaimMode::permits, 2, 3}, spi::WhenBusy::refuse, self) ? 1 : 0;
@@ -218,9 +218,9 @@ void visit(Database& database, Outcome& outcome) {
   lock(unused, {9, 6}, {}, spi::WhenBusy::wait, self);
   for (const auto& [name, id] : {std::pair(&held, 2), std::pair(&read, 4), std::pair(&unused, 6)}) {
     const spi::ClaimRef ref{.name = *name, .kind = LockKind::lock, .id = {9, static_cast<std::uint64_t>(id)}};
-    attempt(outcome, [&] { transact(database, [&](Store& store) { return store.release(ref); }); });
+    attempt(outcome, [&] { transact(database, [&](StoreLogic& store) { return store.release(ref); }); });
   }
-  attempt(outcome, [&] { transact(database, [](Store& store) { return store.registers().read("a").version; }); });
+  attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.registers().read("a").version; }); });
 }
 
 }  // namespace
@@ -230,13 +230,13 @@ Outcome play_with_damages(std::string_view damages) {
   Outcome outcome;
   OpenFiles files(world.path());
   files.fill(world.files(!damages.empty() && damages[0] % 2 != 0));
-  Database first(world.path(), host());
+  Database first(world.path(), machine());
   {
     const ForkGate::Use use;
     require(first.lifelines().take(world.holder()), "the holder lives");
   }
   const auto renew = [&] {
-    transact(first, [](Store& store) {
+    transact(first, [](StoreLogic& store) {
       return store.renew({.name = held, .kind = LockKind::lock, .id = holder_id, .lease = lease});
     });
   };
@@ -246,12 +246,12 @@ Outcome play_with_damages(std::string_view damages) {
     files.damage(damages.substr(0, 5));
   }
   std::unique_ptr<Database> second;
-  attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), host()); });
+  attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), machine()); });
   if (second) visit(*second, outcome);
   attempt(outcome, renew);
   attempt(outcome, [&] {
     transact(first,
-             [](Store& store) { return store.release({.name = held, .kind = LockKind::lock, .id = holder_id}); });
+             [](StoreLogic& store) { return store.release({.name = held, .kind = LockKind::lock, .id = holder_id}); });
   });
   {
     const ForkGate::Use use;

@@ -54,12 +54,12 @@ TEST(SqliteFiles, BelongToTheirOwnerOnlyWhateverTheUmask) {
     const fs::path path = directory.path() / "locks.db";
     {
       const Umask umask(mask);
-      const Database database(path.string(), Host::real());
+      const Database database(path.string(), Machine::real());
       EXPECT_EQ(mode_of(path), 0600U) << std::oct << mask;
       for (const char* companion : {"-wal", "-shm", "-journal", "-alive"}) {
         EXPECT_EQ(mode_of(path.string() + companion), 0600U) << companion << std::oct << mask;
       }
-      EXPECT_EQ(mode_of(path.string() + "-doors"), 0700U) << std::oct << mask;
+      EXPECT_EQ(mode_of(path.string() + "-mailboxes"), 0700U) << std::oct << mask;
     }
   }
 }
@@ -96,10 +96,11 @@ TEST(SqliteFiles, AreOneStoreWhateverTheLinkToTheDatabase) {
   for (const char* name : {"link.db", "link to link.db", "linked/locks.db", "real/../linked/./locks.db"}) {
     const Files files = Files::prepare((directory.path() / name).string());
     EXPECT_EQ(files.database, made.database) << name;
-    EXPECT_EQ(files.doors(), made.doors()) << name;
+    EXPECT_EQ(files.mailboxes(), made.mailboxes()) << name;
     EXPECT_EQ(files.lifelines(), made.lifelines()) << name;
   }
-  EXPECT_FALSE(fs::exists(directory.path() / "link.db-doors")) << "companions are beside the file, not beside a link";
+  EXPECT_FALSE(fs::exists(directory.path() / "link.db-mailboxes"))
+      << "companions are beside the file, not beside a link";
 }
 
 TEST(SqliteFiles, AreRefusedBehindALinkToNothing) {

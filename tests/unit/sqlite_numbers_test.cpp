@@ -21,7 +21,7 @@ struct PretendedClock {
     ++looks;
     return time += per_look;
   }
-  static Host host(std::int64_t at, nanoseconds runs_by = nanoseconds(0)) {
+  static Machine machine(std::int64_t at, nanoseconds runs_by = nanoseconds(0)) {
     time = base::Instant(microseconds(at));
     per_look = runs_by;
     looks = 0;
@@ -31,16 +31,16 @@ struct PretendedClock {
 };
 
 TEST(SqliteNumbers, AreTheTimeSinceBootPlusABase) {
-  const Host host = PretendedClock::host(5000);
-  Numbers numbers(host, {.base = 1'000'000, .limit = 2'000'000});
+  const Machine machine = PretendedClock::machine(5000);
+  Numbers numbers(machine, {.base = 1'000'000, .limit = 2'000'000});
   EXPECT_EQ(numbers.next(), 1'005'000);
   PretendedClock::pass(10);
   EXPECT_EQ(numbers.next(), 1'005'010);
 }
 
 TEST(SqliteNumbers, RiseWhileTheClockStandsStill) {
-  const Host host = PretendedClock::host(100);
-  Numbers numbers(host, {.base = 0, .limit = 1000});
+  const Machine machine = PretendedClock::machine(100);
+  Numbers numbers(machine, {.base = 0, .limit = 1000});
   EXPECT_EQ(numbers.next(), 100);
   EXPECT_EQ(numbers.next(), 101);
   EXPECT_EQ(numbers.next(), 102);
@@ -51,8 +51,8 @@ TEST(SqliteNumbers, RiseWhileTheClockStandsStill) {
 }
 
 TEST(SqliteNumbers, HaveAFloorThatTakesNone) {
-  const Host host = PretendedClock::host(100);
-  Numbers numbers(host, {.base = 0, .limit = 1000});
+  const Machine machine = PretendedClock::machine(100);
+  Numbers numbers(machine, {.base = 0, .limit = 1000});
   EXPECT_EQ(numbers.floor(), 100);
   EXPECT_EQ(numbers.floor(), 100);
   EXPECT_EQ(numbers.next(), 100);
@@ -62,8 +62,8 @@ TEST(SqliteNumbers, HaveAFloorThatTakesNone) {
 }
 
 TEST(SqliteNumbers, StayBelowTheirLimit) {
-  const Host host = PretendedClock::host(98);
-  Numbers numbers(host, {.base = 0, .limit = 100});
+  const Machine machine = PretendedClock::machine(98);
+  Numbers numbers(machine, {.base = 0, .limit = 100});
   EXPECT_EQ(numbers.next(), 98);
   EXPECT_EQ(numbers.next(), 99);
   EXPECT_THROW(numbers.next(), ReservationNeeded);
@@ -77,15 +77,15 @@ TEST(SqliteNumbers, StayBelowTheirLimit) {
 }
 
 TEST(SqliteNumbers, HaveALimitThatOnlyRises) {
-  const Host host = PretendedClock::host(100);
-  Numbers numbers(host, {.base = 0, .limit = 200});
+  const Machine machine = PretendedClock::machine(100);
+  Numbers numbers(machine, {.base = 0, .limit = 200});
   numbers.extend_to(50);
   EXPECT_EQ(numbers.next(), 100);
 }
 
 TEST(SqliteNumbers, RunLowBeforeTheyRunOut) {
-  const Host host = PretendedClock::host(0);
-  const Numbers numbers(host, Numbers::starting_at(1000, host));
+  const Machine machine = PretendedClock::machine(0);
+  const Numbers numbers(machine, Numbers::starting_at(1000, machine));
   EXPECT_FALSE(numbers.running_low());
   PretendedClock::pass(Numbers::reservation / 2);
   EXPECT_FALSE(numbers.running_low());
@@ -95,18 +95,18 @@ TEST(SqliteNumbers, RunLowBeforeTheyRunOut) {
 
 TEST(SqliteNumbers, StartWhereTheyAreTold) {
   for (const std::int64_t since_boot : {0L, 17L, 3'000'000'000L}) {
-    const Host host = PretendedClock::host(since_boot);
-    const Numbers::Range range = Numbers::starting_at(123'456, host);
+    const Machine machine = PretendedClock::machine(since_boot);
+    const Numbers::Range range = Numbers::starting_at(123'456, machine);
     EXPECT_EQ(range.limit, 123'456 + Numbers::reservation);
-    EXPECT_EQ(Numbers(host, range).next(), 123'456) << since_boot;
+    EXPECT_EQ(Numbers(machine, range).next(), 123'456) << since_boot;
   }
 }
 
 TEST(SqliteNumbers, AreNotRepeatedByWhoeverComesAfterTheClockHasPassed) {
-  const Host host = PretendedClock::host(100, nanoseconds(7));  // runs slowly: 143 looks for a microsecond
+  const Machine machine = PretendedClock::machine(100, nanoseconds(7));  // runs slowly: 143 looks for a microsecond
   const Numbers::Range range{.base = 0, .limit = 1'000'000};
-  Numbers first(host, range);
-  Numbers second(host, range);
+  Numbers first(machine, range);
+  Numbers second(machine, range);
   std::int64_t last = 0;
   for (int transaction = 0; transaction < 50; ++transaction) {
     Numbers& mine = transaction % 2 == 0 ? first : second;
@@ -121,8 +121,8 @@ TEST(SqliteNumbers, AreNotRepeatedByWhoeverComesAfterTheClockHasPassed) {
 }
 
 TEST(SqliteNumbers, DoNotWaitForAClockThatHasPassed) {
-  const Host host = PretendedClock::host(100);  // stands still: whoever waited would wait for ever
-  Numbers numbers(host, {.base = 0, .limit = 1000});
+  const Machine machine = PretendedClock::machine(100);  // stands still: whoever waited would wait for ever
+  Numbers numbers(machine, {.base = 0, .limit = 1000});
   numbers.let_the_clock_pass();
   EXPECT_EQ(PretendedClock::looks, 1) << "nothing was given";
   numbers.next();

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "backends/sqlite/database.hpp"
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/failures.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/safe_path.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -28,7 +28,7 @@ class SqlitePlanted : public testing::Test {
 
   std::optional<spi::Failure> refusal() const {
     try {
-      const Database database(path_, Host::real());
+      const Database database(path_, Machine::real());
     } catch (const Refusal& refusal) {
       return refusal.failure();
     }
@@ -62,33 +62,33 @@ TEST_F(SqlitePlanted, LinkInPlaceOfTheDoorsIsRefusedAndNothingBehindItIsRemoved)
   const test::TemporaryDirectory other;
   make_socket(other.path() / "service.sock");
   make_socket(other.path() / "4711");
-  fs::create_directory_symlink(other.path(), path_ + "-doors");
-  expect_refused(Errc::store_failed, "l.db-doors");
+  fs::create_directory_symlink(other.path(), path_ + "-mailboxes");
+  expect_refused(Errc::store_failed, "l.db-mailboxes");
   EXPECT_TRUE(fs::exists(other.path() / "service.sock"));
   EXPECT_TRUE(fs::exists(other.path() / "4711"));
 }
 
-TEST_F(SqlitePlanted, DoorsThatOthersMayEnterAreRefused) {
+TEST_F(SqlitePlanted, MailboxesThatOthersMayEnterAreRefused) {
   for (const mode_t mode : {0701U, 0710U, 0702U, 0720U, 0777U}) {
-    ASSERT_EQ(::mkdir((path_ + "-doors").c_str(), 0700), 0);
-    ASSERT_EQ(::chmod((path_ + "-doors").c_str(), mode), 0);
-    expect_refused(Errc::access_denied, "l.db-doors");
-    fs::remove(path_ + "-doors");
+    ASSERT_EQ(::mkdir((path_ + "-mailboxes").c_str(), 0700), 0);
+    ASSERT_EQ(::chmod((path_ + "-mailboxes").c_str(), mode), 0);
+    expect_refused(Errc::access_denied, "l.db-mailboxes");
+    fs::remove(path_ + "-mailboxes");
   }
 }
 
 TEST_F(SqlitePlanted, FilesAmongTheDoorsAreLeftAlone) {
-  ASSERT_EQ(::mkdir((path_ + "-doors").c_str(), 0700), 0);
-  const fs::path doors = path_ + "-doors";
-  make_socket(doors / "1");
-  make_socket(doors / "service.sock");
-  std::ofstream(doors / "2") << "a file";
-  fs::create_symlink(doors / "service.sock", doors / "3");
+  ASSERT_EQ(::mkdir((path_ + "-mailboxes").c_str(), 0700), 0);
+  const fs::path mailboxes = path_ + "-mailboxes";
+  make_socket(mailboxes / "1");
+  make_socket(mailboxes / "service.sock");
+  std::ofstream(mailboxes / "2") << "a file";
+  fs::create_symlink(mailboxes / "service.sock", mailboxes / "3");
   EXPECT_FALSE(refusal());
-  EXPECT_FALSE(fs::exists(doors / "1")) << "a door of an older database";
-  EXPECT_TRUE(fs::exists(doors / "service.sock"));
-  EXPECT_TRUE(fs::exists(doors / "2"));
-  EXPECT_TRUE(fs::is_symlink(doors / "3"));
+  EXPECT_FALSE(fs::exists(mailboxes / "1")) << "a mailbox of an older database";
+  EXPECT_TRUE(fs::exists(mailboxes / "service.sock"));
+  EXPECT_TRUE(fs::exists(mailboxes / "2"));
+  EXPECT_TRUE(fs::is_symlink(mailboxes / "3"));
 }
 
 TEST_F(SqlitePlanted, LinksInPlaceOfFilesAreRefused) {
@@ -122,12 +122,12 @@ TEST_F(SqlitePlanted, FilesThatOthersMayWriteAreRefused) {
 
 TEST_F(SqlitePlanted, FilesOfSomebodyElseAreRefused) {
   if (::geteuid() != 0) {  // who cannot give files away, but finds those of root
-    EXPECT_THROW(Doors("/etc"), Refusal);
+    EXPECT_THROW(Mailboxes("/etc"), Refusal);
     EXPECT_THROW(Files::prepare("/etc/passwd"), Refusal);
     return;
   }
   ASSERT_FALSE(refusal());
-  for (const char* file : {"", "-wal", "-shm", "-journal", "-alive", "-doors"}) {
+  for (const char* file : {"", "-wal", "-shm", "-journal", "-alive", "-mailboxes"}) {
     ASSERT_EQ(::chown((path_ + file).c_str(), somebody, somebody), 0);
     expect_refused(Errc::access_denied, std::string("l.db") + file);
     ASSERT_EQ(::chown((path_ + file).c_str(), 0, 0), 0);
@@ -144,7 +144,7 @@ TEST_F(SqlitePlanted, LinkOfSomebodyElseIsNotFollowed) {
   ASSERT_EQ(::lchown(path_.c_str(), somebody, somebody), 0);
   expect_refused(Errc::access_denied, "symbolic link");
   EXPECT_EQ(fs::file_size(other.path() / "empty"), 0U);
-  EXPECT_FALSE(fs::exists(other.path() / "empty-doors"));
+  EXPECT_FALSE(fs::exists(other.path() / "empty-mailboxes"));
 }
 
 TEST_F(SqlitePlanted, DirectoryWhereOthersCouldReplaceFilesIsRefused) {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/failures.hpp"
 #include "backends/sqlite/files.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/schema.hpp"
 #include "backends/sqlite/sql.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 /// A machine that was booted `seconds` ago.
 template <int seconds>
-Host host(const char* boot) {
+Machine machine(const char* boot) {
   return {.boot_id = boot, .now = [] { return base::Instant(std::chrono::seconds(seconds)); }};
 }
 
@@ -31,12 +31,12 @@ class SqliteSchema : public testing::Test {
     explicit Opened(const std::string& path)
         : files(Files::prepare(path)),
           connection(files.database, Connection::Durability::full, std::chrono::milliseconds(0)),
-          doors(files.doors()) {}
-    void prepare(const Host& host) { prepare_schema(connection, host, files.log(), doors); }
+          mailboxes(files.mailboxes()) {}
+    void prepare(const Machine& machine) { prepare_schema(connection, machine, files.log(), mailboxes); }
 
     const Files files;
     Connection connection;
-    const Doors doors;
+    const Mailboxes mailboxes;
   };
 
   static std::int64_t number(Connection& connection, const std::string& sql) {
@@ -60,7 +60,7 @@ class SqliteSchema : public testing::Test {
   /// Why a database is refused.
   std::optional<spi::Failure> refusal() const {
     try {
-      Opened(path_).prepare(host<1000>("boot 1"));
+      Opened(path_).prepare(machine<1000>("boot 1"));
     } catch (const Refusal& refusal) {
       return refusal.failure();
     }
@@ -78,7 +78,7 @@ TEST_F(SqliteSchema, OfANewDatabaseStartsFromTheTimeOfDay) {
   };
   const std::int64_t before = now();
   Opened opened(path_);
-  const Host here = host<1000>("boot 1");
+  const Machine here = machine<1000>("boot 1");
   opened.prepare(here);
   const std::int64_t first = Numbers(here, read_range(opened.connection)).next();
   EXPECT_GE(first, before);
@@ -91,27 +91,27 @@ TEST_F(SqliteSchema, IsLeftAsItIsInTheSameBoot) {
   Numbers::Range range;
   {
     Opened opened(path_);
-    opened.prepare(host<1000>("boot 1"));
+    opened.prepare(machine<1000>("boot 1"));
     range = read_range(opened.connection);
     fill(opened.connection);
   }
   Opened opened(path_);
-  const PrivateDescriptor door = [&] {
+  const PrivateDescriptor mailbox = [&] {
     const ForkGate::Use use;
-    return opened.doors.open(1);
+    return opened.mailboxes.open(1);
   }();
-  opened.prepare(host<2000>("boot 1"));
+  opened.prepare(machine<2000>("boot 1"));
   EXPECT_EQ(read_range(opened.connection).base, range.base);
   EXPECT_EQ(read_range(opened.connection).limit, range.limit);
   for (const char* table : {"clients", "claims", "pools", "watchers", "registers"}) {
     EXPECT_EQ(rows_in(opened.connection, table), 1) << table;
   }
-  EXPECT_TRUE(std::filesystem::exists(opened.files.doors() + "/1"));
+  EXPECT_TRUE(std::filesystem::exists(opened.files.mailboxes() + "/1"));
 }
 
 TEST_F(SqliteSchema, DropsClaimsAndJumpsAheadAfterABoot) {
-  const Host before = host<1000>("boot 1");
-  const Host after = host<5>("boot 2");
+  const Machine before = machine<1000>("boot 1");
+  const Machine after = machine<5>("boot 2");
   std::int64_t last = 0;
   std::int64_t limit = 0;
   {
@@ -122,16 +122,16 @@ TEST_F(SqliteSchema, DropsClaimsAndJumpsAheadAfterABoot) {
     last = Numbers(before, read_range(opened.connection)).next();
   }
   Opened opened(path_);
-  const PrivateDescriptor door = [&] {
+  const PrivateDescriptor mailbox = [&] {
     const ForkGate::Use use;
-    return opened.doors.open(1);
+    return opened.mailboxes.open(1);
   }();
   opened.prepare(after);
   for (const char* table : {"clients", "claims", "pools", "watchers"}) {
     EXPECT_EQ(rows_in(opened.connection, table), 0) << table;
   }
   EXPECT_EQ(number(opened.connection, "SELECT version FROM registers"), 4) << "registers stay";
-  EXPECT_FALSE(std::filesystem::exists(opened.files.doors() + "/1")) << "a door of the boot before is nobody's";
+  EXPECT_FALSE(std::filesystem::exists(opened.files.mailboxes() + "/1")) << "a mailbox of the boot before is nobody's";
   const std::int64_t first = Numbers(after, read_range(opened.connection)).next();
   EXPECT_GE(first, limit) << "whatever was given before, it was below the limit";
   EXPECT_GT(first, last);
@@ -143,10 +143,10 @@ TEST_F(SqliteSchema, DropsClaimsAndJumpsAheadAfterABoot) {
 
 TEST_F(SqliteSchema, ExtendsTheRangeButNeverShortensIt) {
   Opened opened(path_);
-  const Host here = host<1000>("boot 1");
+  const Machine here = machine<1000>("boot 1");
   opened.prepare(here);
   const Numbers::Range range = read_range(opened.connection);
-  EXPECT_EQ(extend_range(opened.connection, host<1500>("boot 1")).limit, range.limit + 500'000'000);
+  EXPECT_EQ(extend_range(opened.connection, machine<1500>("boot 1")).limit, range.limit + 500'000'000);
   EXPECT_EQ(extend_range(opened.connection, here).limit, range.limit + 500'000'000);
   EXPECT_EQ(read_range(opened.connection).limit, range.limit + 500'000'000);
   EXPECT_EQ(read_range(opened.connection).base, range.base);
@@ -155,14 +155,14 @@ TEST_F(SqliteSchema, ExtendsTheRangeButNeverShortensIt) {
 TEST_F(SqliteSchema, ConfirmsWhatAKilledProcessHasLeft) {
   {
     Opened opened(path_);
-    opened.prepare(host<1000>("boot 1"));
+    opened.prepare(machine<1000>("boot 1"));
     EXPECT_EQ(mark(opened.connection), 1);
     EXPECT_EQ(mark(opened.connection), 2) << "of another one";
     confirm(opened.connection, 1);
     EXPECT_EQ(number(opened.connection, "SELECT mark FROM store"), 2) << "not by whoever left an older mark";
   }
   Opened opened(path_);
-  opened.prepare(host<1000>("boot 1"));
+  opened.prepare(machine<1000>("boot 1"));
   EXPECT_EQ(number(opened.connection, "SELECT mark FROM store"), 0);
   EXPECT_EQ(number(opened.connection, "PRAGMA synchronous"), 1) << "and then commits do not wait for the disk";
 }
@@ -170,7 +170,7 @@ TEST_F(SqliteSchema, ConfirmsWhatAKilledProcessHasLeft) {
 TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
   {
     Opened opened(path_);
-    opened.prepare(host<1000>("boot 1"));
+    opened.prepare(machine<1000>("boot 1"));
     fill(opened.connection);
     opened.connection.execute("PRAGMA user_version = 4");
   }
@@ -186,7 +186,7 @@ TEST_F(SqliteSchema, OfANewerVersionIsRefused) {
 TEST_F(SqliteSchema, OfAnOlderVersionIsRefused) {
   {
     Opened opened(path_);
-    opened.prepare(host<1000>("boot 1"));
+    opened.prepare(machine<1000>("boot 1"));
     fill(opened.connection);
     opened.connection.execute("PRAGMA user_version = 1");
   }
@@ -223,7 +223,7 @@ TEST_F(SqliteSchema, OfAnotherApplicationIsRefused) {
 TEST_F(SqliteSchema, IsNotFoundInWhatIsNoDatabase) {
   std::ofstream(path_) << std::string(5000, 'x');
   try {
-    Opened(path_).prepare(host<1000>("boot 1"));
+    Opened(path_).prepare(machine<1000>("boot 1"));
     ADD_FAILURE() << "not refused";
   } catch (const SqlFailure& failure) {
     EXPECT_EQ(explain(failure, path_).code, Errc::store_failed);

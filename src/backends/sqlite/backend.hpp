@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "spi/backend.hpp"
 
 namespace holdfast::sqlite {
@@ -12,6 +12,7 @@ namespace holdfast::sqlite {
 const spi::BackendFactory& factory();
 
 /// The same for a test that pretends to be on another machine, or to have been restarted.
-std::unique_ptr<spi::Backend> open(std::string path, std::optional<Host> pretended, const spi::BackendContext& context);
+std::unique_ptr<spi::Backend> open(std::string path, std::optional<Machine> pretended,
+                                   const spi::BackendContext& context);
 
 }  // namespace holdfast::sqlite

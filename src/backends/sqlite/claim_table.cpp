@@ -42,10 +42,12 @@ constexpr const char* first_to_open =
     "SELECT opens FROM claims INDEXED BY crowd_by_end WHERE name = ?1 AND permits = ?2 AND crowd = 1 AND waiting = 0"
     " ORDER BY opens LIMIT 1";
 
-std::string find_by_id() {  // ?2 id
-  const std::string select = std::string("SELECT ") + columns + ", permits FROM claims ";
-  return select + "INDEXED BY crowd_by_id WHERE id = ?2 AND crowd = 1 AND name = ?1 UNION ALL " + select +
-         "WHERE name = ?1 AND permits = 0 AND crowd = 0 AND id = ?2 ORDER BY expires DESC LIMIT 1";
+/// ?3 id. Of those who share a line all but the first are in the index. Exclusive claims are not, so their line is
+/// searched; a line of permits, which may be very long, is not (?2 = 0 is decided once).
+std::string find_by_id() {
+  const std::string select = std::string("SELECT ") + columns + " FROM claims ";
+  return select + "INDEXED BY crowd_by_id WHERE id = ?3 AND crowd = 1 AND name = ?1 AND permits = ?2 UNION ALL " +
+         select + "WHERE ?2 = 0 AND name = ?1 AND permits = 0 AND crowd = 0 AND id = ?3 ORDER BY expires DESC LIMIT 1";
 }
 
 std::string list_where(const std::string& which) {
@@ -87,6 +89,7 @@ constexpr const char* lines_of = "SELECT DISTINCT name, permits FROM claims WHER
 
 std::int64_t stored(base::Instant instant) { return instant.time_since_epoch().count(); }
 std::int64_t stored(bool value) { return value ? 1 : 0; }
+std::int64_t stored(LockKind kind) { return stored(kind == LockKind::semaphore); }
 base::Instant as_instant(std::int64_t nanoseconds) { return base::Instant(base::Duration(nanoseconds)); }
 
 // Wider than whatever is written, and narrow enough to be added and subtracted.
@@ -98,6 +101,10 @@ std::uint32_t count_in(const Statement::Rows& row, int column, std::int64_t smal
   return static_cast<std::uint32_t>(row.integer(column, smallest, last_count));
 }
 
+LockKind kind_in(const Statement::Rows& row, int column) {
+  return row.integer(column, 0, 1) != 0 ? LockKind::semaphore : LockKind::lock;
+}
+
 base::Instant instant_in(const Statement::Rows& row, int column) {
   return as_instant(row.integer(column, 0, std::numeric_limits<std::int64_t>::max()));
 }
@@ -106,7 +113,7 @@ base::Instant instant_in(const Statement::Rows& row, int column) {
 std::int64_t checksum_of(const LineKey& line, const Claim& claim) {
   return Checksum()
       .add(line.name)
-      .add(stored(line.permits))
+      .add(stored(line.kind))
       .add(stored(claim.waiting))
       .add(claim.turn)
       .add(static_cast<std::int64_t>(claim.id.high))
@@ -180,103 +187,104 @@ ClaimTable::ClaimTable(Connection& connection)
       erase_pool_(connection, sqlite::erase_pool) {}
 
 std::optional<Claim> ClaimTable::at(const LineKey& line, std::int64_t turn) {
-  return read_one(line, at_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, at_.rows(line.name, stored(line.kind), turn));
 }
 
-std::optional<std::pair<Claim, bool>> ClaimTable::find(std::string_view name, const spi::ClaimId& id) {
-  auto rows = find_.rows(name, id);
-  if (!rows.next()) return std::nullopt;
-  const bool permits = rows.integer(column_count, 0, 1) != 0;
-  return std::pair(read(rows, {name, permits}), permits);
+std::optional<Claim> ClaimTable::find(const LineKey& line, const spi::ClaimId& id) {
+  auto found = read_one(line, find_.rows(line.name, stored(line.kind), id));
+  if (found || !line.permits()) return found;
+  found = first(line);
+  if (found && found->id != id) found.reset();
+  return found;
 }
 
 std::optional<Claim> ClaimTable::first(const LineKey& line) {
-  return read_one(line, first_.rows(line.name, stored(line.permits)));
+  return read_one(line, first_.rows(line.name, stored(line.kind)));
 }
 
 std::optional<Claim> ClaimTable::first_waiting(const LineKey& line) {
-  return read_one(line, first_waiting_.rows(line.name, stored(line.permits)));
+  return read_one(line, first_waiting_.rows(line.name, stored(line.kind)));
 }
 
 std::optional<Claim> ClaimTable::waiting_before(const LineKey& line, std::int64_t turn) {
-  return read_one(line, waiting_before_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, waiting_before_.rows(line.name, stored(line.kind), turn));
 }
 
 std::optional<Claim> ClaimTable::waiting_behind(const LineKey& line, std::int64_t turn) {
-  return read_one(line, waiting_behind_.rows(line.name, stored(line.permits), turn));
+  return read_one(line, waiting_behind_.rows(line.name, stored(line.kind), turn));
 }
 
 std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most) {
-  return read_all(line, holders_.rows(line.name, stored(line.permits), at_most));
+  return read_all(line, holders_.rows(line.name, stored(line.kind), at_most));
 }
 
 // Prepared where they are used: only for lines with very many holders, or by an operator.
 
 std::vector<Claim> ClaimTable::holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most) {
   Statement statement(connection_, in_line(sqlite::holders_from));
-  return read_all(line, statement.rows(line.name, stored(line.permits), turn, at_most));
+  return read_all(line, statement.rows(line.name, stored(line.kind), turn, at_most));
 }
 
 std::optional<Claim> ClaimTable::last_holder(const LineKey& line) {
   Statement statement(connection_, in_line(sqlite::last_holder));
-  return read_one(line, statement.rows(line.name, stored(line.permits)));
+  return read_one(line, statement.rows(line.name, stored(line.kind)));
 }
 
 std::vector<Claim> ClaimTable::opened(const LineKey& line, base::Instant now, std::int64_t at_most) {
   Statement statement(connection_, opened_by());
-  return read_all(line, statement.rows(line.name, stored(line.permits), stored(now), at_most));
+  return read_all(line, statement.rows(line.name, stored(line.kind), stored(now), at_most));
 }
 
 base::Instant ClaimTable::first_to_open(const LineKey& line) {
   Statement statement(connection_, sqlite::first_to_open);
-  auto rows = statement.rows(line.name, stored(line.permits));
+  auto rows = statement.rows(line.name, stored(line.kind));
   return rows.next() ? as_instant(rows.integer(0)) : base::Instant::max();
 }
 
 std::vector<Claim> ClaimTable::waiting_for_more_than(const LineKey& line, std::uint32_t units) {
   Statement statement(connection_, in_line(waiting_for_more));
-  return read_all(line, statement.rows(line.name, stored(line.permits), static_cast<std::int64_t>(units)));
+  return read_all(line, statement.rows(line.name, stored(line.kind), static_cast<std::int64_t>(units)));
 }
 
 std::int64_t ClaimTable::count_holders(const LineKey& line) {
-  auto rows = count_holders_.rows(line.name, stored(line.permits));
+  auto rows = count_holders_.rows(line.name, stored(line.kind));
   return rows.next() ? rows.integer(0) : 0;
 }
 
 std::int64_t ClaimTable::count_waiting_before(const LineKey& line, std::int64_t turn) {
-  auto rows = count_waiting_before_.rows(line.name, stored(line.permits), turn);
+  auto rows = count_waiting_before_.rows(line.name, stored(line.kind), turn);
   return rows.next() ? rows.integer(0) : 0;
 }
 
 void ClaimTable::insert(const LineKey& line, const Claim& claim, std::string_view reason) {
-  insert_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting), claim.id, claim.client,
+  insert_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting), claim.id, claim.client,
                      static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
                      static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
                      stored(claim.since), reason, stored(claim.crowd), checksum_of(line, claim));
 }
 
 void ClaimTable::erase(const LineKey& line, const Claim& claim) {
-  erase_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting));
+  erase_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting));
 }
 
 void ClaimTable::arm(const LineKey& line, const Claim& claim) {
-  arm_.change_one(line.name, stored(line.permits), claim.turn, stored(claim.waiting),
+  arm_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting),
                   static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
                   checksum_of(line, claim));
 }
 
 void ClaimTable::grant(const LineKey& line, const Claim& claim) {
-  grant_.change_one(line.name, stored(line.permits), claim.turn, claim.number, stored(claim.since),
+  grant_.change_one(line.name, stored(line.kind), claim.turn, claim.number, stored(claim.since),
                     checksum_of(line, claim));
 }
 
 void ClaimTable::make_shared(const LineKey& line, const Claim& claim) {
-  make_shared_.change_one(line.name, stored(line.permits), claim.turn, static_cast<std::int64_t>(claim.mode),
+  make_shared_.change_one(line.name, stored(line.kind), claim.turn, static_cast<std::int64_t>(claim.mode),
                           static_cast<std::int64_t>(claim.units), checksum_of(line, claim));
 }
 
 void ClaimTable::ask(const LineKey& line, const Claim& claim, const Claim::Asked& asked) {
-  ask_.change_one(line.name, stored(line.permits), claim.turn, asked.reason, stored(asked.until));
+  ask_.change_one(line.name, stored(line.kind), claim.turn, asked.reason, stored(asked.until));
 }
 
 std::optional<Pool> ClaimTable::pool(std::string_view name) {
@@ -318,8 +326,8 @@ std::vector<ClaimTable::Listed> ClaimTable::listed(const std::string& sql, std::
     if (!name.starts_with(first)) break;
     Listed& entry = listed.emplace_back();
     entry.name = name;
-    entry.permits = rows.integer(next++, 0, 1) != 0;
-    entry.claim = read(rows, {entry.name, entry.permits});
+    entry.kind = kind_in(rows, next++);
+    entry.claim = read(rows, {entry.name, entry.kind});
     if (!rows.null(next)) entry.total = count_in(rows, next);
     ++next;
     entry.reason = rows.text(next++);
@@ -336,14 +344,14 @@ std::vector<ClaimTable::Line> ClaimTable::lines_of(ClientNumber client) {
   std::vector<Line> lines;
   Statement statement(connection_, sqlite::lines_of);
   for (auto rows = statement.rows(client); rows.next();) {
-    lines.push_back({std::string(rows.text(0)), rows.integer(1) != 0});
+    lines.push_back({std::string(rows.text(0)), kind_in(rows, 1)});
   }
   return lines;
 }
 
 std::vector<Claim> ClaimTable::claims_of(const LineKey& line, ClientNumber client) {
   Statement statement(connection_, in_line(sqlite::claims_of));
-  return read_all(line, statement.rows(line.name, stored(line.permits), client));
+  return read_all(line, statement.rows(line.name, stored(line.kind), client));
 }
 
 }  // namespace holdfast::sqlite

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "backends/sqlite/lifelines.hpp"
@@ -14,10 +13,11 @@
 
 namespace holdfast::sqlite {
 
-/// All claims on one name, of one of the two kinds that do not meet: locks, or permits.
+/// All claims on the lock of a name, or all on its semaphore.
 struct LineKey {
   std::string_view name;
-  bool permits = false;
+  LockKind kind = LockKind::lock;
+  bool permits() const { return kind == LockKind::semaphore; }
 };
 
 /// One row.
@@ -56,9 +56,8 @@ class ClaimTable {
   explicit ClaimTable(Connection& connection);
 
   std::optional<Claim> at(const LineKey& line, std::int64_t turn);
-  /// In both lines of the name, except for the first of the permits; the one that lasts longest, if there are several
-  /// lives of one id. Goes through the whole line of locks. Second: whether it stands among the permits.
-  std::optional<std::pair<Claim, bool>> find(std::string_view name, const spi::ClaimId& id);
+  /// The one that lasts longest, if there are several lives of one id. Goes through the whole line of a lock.
+  std::optional<Claim> find(const LineKey& line, const spi::ClaimId& id);
   /// The first holder; if there is none, the first who waits.
   std::optional<Claim> first(const LineKey& line);
   std::optional<Claim> first_waiting(const LineKey& line);
@@ -96,7 +95,7 @@ class ClaimTable {
 
   struct Listed {
     std::string name;
-    bool permits = false;
+    LockKind kind = LockKind::lock;
     std::uint32_t total = 0;  ///< of the permits
     Claim claim;
     std::string reason;
@@ -109,7 +108,7 @@ class ClaimTable {
 
   struct Line {
     std::string name;
-    bool permits = false;
+    LockKind kind = LockKind::lock;
   };
   /// The lines in which a client stands.
   std::vector<Line> lines_of(ClientNumber client);

@@ -17,10 +17,11 @@ constexpr milliseconds opening_wait(200);
 constexpr int attempts = 4;
 
 /// Some locks that SQLite takes to change the journal's mode are not waited for, whatever its timeout.
-void prepare_patiently(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
+void prepare_patiently(Connection& connection, const Machine& machine, const std::string& log,
+                       const Mailboxes& mailboxes) {
   for (int attempt = 1;; ++attempt) {
     try {
-      return prepare_schema(connection, host, log, doors);
+      return prepare_schema(connection, machine, log, mailboxes);
     } catch (const SqlFailure& failure) {
       if (!failure.busy() || attempt == attempts) throw;
     }
@@ -30,14 +31,14 @@ void prepare_patiently(Connection& connection, const Host& host, const std::stri
 
 }  // namespace
 
-Database::Session::Session(std::unique_ptr<Connection> opened, Database& database, Store::History history)
+Database::Session::Session(std::unique_ptr<Connection> opened, Database& database, StoreLogic::History history)
     : connection(std::move(opened)),
       begin(*connection, "BEGIN IMMEDIATE"),
       begin_reading(*connection, "BEGIN"),
       commit(*connection, "COMMIT"),
-      store(*connection, database.lifelines(), database.host_, *database.numbers_, history) {}
+      store(*connection, database.lifelines(), database.machine_, *database.numbers_, history) {}
 
-Database::Database(const std::string& path, Host host) : host_(std::move(host)) {
+Database::Database(const std::string& path, Machine machine) : machine_(std::move(machine)) {
   const ForkGate::Use use;
   try {
     open(path);
@@ -59,11 +60,11 @@ void Database::open(const std::string& path) {
   files_ = Files::prepare(path);
   auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::full, opening_wait);
   lifelines_.emplace(Lifelines::in(files_.lifelines()));
-  doors_.emplace(files_.doors());
-  prepare_patiently(*connection, host_, files_.log(), *doors_);
+  mailboxes_.emplace(files_.mailboxes());
+  prepare_patiently(*connection, machine_, files_.log(), *mailboxes_);
   const bool small = check_structure(*connection);
-  numbers_.emplace(host_, read_range(*connection));
-  session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::none);
+  numbers_.emplace(machine_, read_range(*connection));
+  session_ = std::make_unique<Session>(std::move(connection), *this, StoreLogic::History::none);
   if (small) session_->store.check();
   // From here on it is used under a monitor, where nothing may wait.
   session_->connection->set_busy_wait(milliseconds(0));
@@ -76,7 +77,7 @@ Database::Session& Database::session() {
   if (!session_) {
     auto connection = std::make_unique<Connection>(files_.database, Connection::Durability::normal, milliseconds(0));
     confirm_what_was_left(*connection, files_.log());
-    session_ = std::make_unique<Session>(std::move(connection), *this, Store::History::unknown);
+    session_ = std::make_unique<Session>(std::move(connection), *this, StoreLogic::History::unknown);
   }
   return *session_;
 }

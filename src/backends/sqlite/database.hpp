@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/files.hpp"
 #include "backends/sqlite/fork_gate.hpp"
-#include "backends/sqlite/host.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/machine.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/sql.hpp"
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 
 namespace holdfast::sqlite {
 
@@ -21,19 +21,19 @@ class Database final : private ForkGate::Member {
  public:
   /// Opens the store at `path`, or makes it. Takes its time: it may have to wait for others and for the disk.
   /// Throws Refusal. REQUIRES, here and for the destructor: no ForkGate::Use.
-  Database(const std::string& path, Host host);
+  Database(const std::string& path, Machine machine);
   ~Database() override;
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   /// The steps of a transaction. REQUIRES: a ForkGate::Use, until the last use of what it returns.
   struct Session {
-    Session(std::unique_ptr<Connection> opened, Database& database, Store::History history);
+    Session(std::unique_ptr<Connection> opened, Database& database, StoreLogic::History history);
     std::unique_ptr<Connection> connection;
     Statement begin;
     Statement begin_reading;
     Statement commit;
-    Store store;
+    StoreLogic store;
   };
   /// Throws SqlFailure.
   Session& session();
@@ -42,20 +42,20 @@ class Database final : private ForkGate::Member {
   bool replaced() const { return !identities_->still_there(); }
 
   const Files& files() const { return files_; }
-  const Host& host() const { return host_; }
+  const Machine& machine() const { return machine_; }
   Numbers& numbers() { return *numbers_; }
   Lifelines& lifelines() const { return **lifelines_; }
-  const Doors& doors() const { return *doors_; }
+  const Mailboxes& mailboxes() const { return *mailboxes_; }
 
  private:
   void open(const std::string& path);
   void close_before_fork() noexcept override { session_.reset(); }
   void forget_in_child() noexcept override {}
 
-  const Host host_;
+  const Machine machine_;
   Files files_;
   std::optional<Lifelines::Handle> lifelines_;
-  std::optional<Doors> doors_;
+  std::optional<Mailboxes> mailboxes_;
   std::optional<Numbers> numbers_;
   std::unique_ptr<Session> session_;
   std::optional<FileIdentities> identities_;

@@ -16,7 +16,7 @@ constexpr int much_too_long = 4 * DurableSide::long_log;
 
 }  // namespace
 
-DurableSide::DurableSide(std::string path, Host host) : path_(std::move(path)), host_(std::move(host)) {
+DurableSide::DurableSide(std::string path, Machine machine) : path_(std::move(path)), machine_(std::move(machine)) {
   ForkGate::join(*this);
 }
 
@@ -43,7 +43,7 @@ void DurableSide::shorten_log(int log_pages) {
 }
 
 std::int64_t DurableSide::reserve() {
-  return transact([this](Connection& connection) { return extend_range(connection, host_).limit; });
+  return transact([this](Connection& connection) { return extend_range(connection, machine_).limit; });
 }
 
 void DurableSide::refuse(const SqlFailure& failure, bool committing) const {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/sqlite/fork_gate.hpp"
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "backends/sqlite/schema.hpp"
 #include "backends/sqlite/sql.hpp"
 
@@ -14,7 +14,7 @@ namespace holdfast::sqlite {
 /// threads that may block, by one at a time. All throw Refusal.
 class DurableSide final : private ForkGate::Member {
  public:
-  DurableSide(std::string path, Host host);
+  DurableSide(std::string path, Machine machine);
   ~DurableSide() override;
   DurableSide(const DurableSide&) = delete;
   DurableSide& operator=(const DurableSide&) = delete;
@@ -55,7 +55,7 @@ class DurableSide final : private ForkGate::Member {
   void close_before_fork() noexcept override { connection_.reset(); }
 
   const std::string path_;
-  const Host host_;
+  const Machine machine_;
   std::unique_ptr<Connection> connection_;
 };
 

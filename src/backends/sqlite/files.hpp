@@ -10,14 +10,14 @@
 namespace holdfast::sqlite {
 
 /// The files of one store: the database with SQLite's companions, the lifelines of its clients, and a directory with
-/// their doors. SQLite plays back a rollback journal that it finds, so an empty one keeps that name from others; it is
-/// never used.
+/// their mailboxes. SQLite plays back a rollback journal that it finds, so an empty one, which is never used, keeps that
+/// name from others.
 struct Files {
   std::string database = {};  ///< an absolute path without symbolic links
 
   std::string log() const { return database + "-wal"; }
   std::string lifelines() const { return database + "-alive"; }
-  std::string doors() const { return database + "-doors"; }
+  std::string mailboxes() const { return database + "-mailboxes"; }
 
   /// Creates the files that are missing, for their owner only, but no directory. Throws Refusal that says what to do:
   /// Errc::bad_url if the directory does not exist, Errc::unsupported on a network file system, Errc::access_denied,

@@ -14,7 +14,7 @@ using spi::ClaimAnswer;
 /// A number that is taken belongs to a client of an older database at the same path.
 constexpr int attempts = 1000;
 
-ClientNumber take_number(Store& store, Lifelines& lifelines) {
+ClientNumber take_number(StoreLogic& store, Lifelines& lifelines) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const ClientNumber number = store.new_number();
     if (lifelines.take(number)) return number;
@@ -29,7 +29,7 @@ Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterW
       events_(events),
       watches_(watches),
       database_(database),
-      neighbours_(loop, database.doors(), database.lifelines(),
+      neighbours_(loop, database.mailboxes(), database.lifelines(),
                   [this](const LockName& name, LockKind kind, spi::ClaimId id) { look(name, kind, id); }),
       self_(std::make_shared<Membership*>(this)) {}
 
@@ -40,10 +40,10 @@ Membership::~Membership() {
   database_.lifelines().drop(number_);
 }
 
-ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
+ClientNumber Membership::enroll(StoreLogic& store, const ClientIdentity* identity) {
   if (number_ == 0) number_ = take_number(store, database_.lifelines());
-  if (!door_) {
-    door_.emplace(loop_, database_.doors(), number_, [self = self_, &loop = loop_](const Message& message) {
+  if (!mailbox_) {
+    mailbox_.emplace(loop_, database_.mailboxes(), number_, [self = self_, &loop = loop_](const Message& message) {
       // Later: what follows may end this object.
       loop.defer([self, message] {
         if (*self != nullptr) (*self)->receive(message);
@@ -60,16 +60,16 @@ ClientNumber Membership::enroll(Store& store, const ClientIdentity* identity) {
 }
 
 std::vector<int> Membership::lifeline() {
-  if (number_ == 0 || !door_) return {};
+  if (number_ == 0 || !mailbox_) return {};
   if (!shared_lifeline_) {
     const ForkGate::Use use;
     shared_lifeline_ = database_.lifelines().share(number_);
   }
-  // The lifeline first: those who see the door close must find the client dead.
-  return {*shared_lifeline_, door_->descriptor()};
+  // The lifeline first: those who see the mailbox close must find the client dead.
+  return {*shared_lifeline_, mailbox_->descriptor()};
 }
 
-void Membership::resign(Store& store) const {
+void Membership::resign(StoreLogic& store) const {
   if (number_ != 0) store.resign(number_);
 }
 
@@ -80,13 +80,13 @@ void Membership::began() {
 
 void Membership::committed() {
   enrolled_ = std::max(enrolled_, enrolling_);
-  for (const ClientNumber dead : std::exchange(buried_, {})) database_.doors().remove(dead);
+  for (const ClientNumber dead : std::exchange(buried_, {})) database_.mailboxes().remove(dead);
 }
 
-void Membership::note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing) {
-  switch (standing.answer.standing) {
+void Membership::note(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimState& state) {
+  switch (state.answer.standing) {
     case ClaimAnswer::Standing::granted: return hold(id);
-    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, kind, id, standing.ahead);
+    case ClaimAnswer::Standing::waiting: let_go(id); return neighbours_.watch(name, kind, id, state.ahead);
     case ClaimAnswer::Standing::absent: return note_gone(id);
   }
 }
@@ -129,14 +129,14 @@ void Membership::let_go(spi::ClaimId id) {
   if (held_.empty()) upkeep_.reset();
 }
 
-void deliver(const Doors& doors, const std::vector<Notice>& notices) {
+void deliver(const Mailboxes& mailboxes, const std::vector<Notice>& notices) {
   if (notices.empty()) return;
   const ForkGate::Use use;
   std::vector<Message> messages;
   for (std::size_t i = 0; i < notices.size(); ++i) {
     messages.push_back(notices[i].message);
     if (i + 1 < notices.size() && notices[i + 1].to == notices[i].to) continue;
-    doors.tell(notices[i].to, messages);
+    mailboxes.tell(notices[i].to, messages);
     messages.clear();
   }
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "backends/sqlite/database.hpp"
-#include "backends/sqlite/door.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/neighbours.hpp"
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 #include "holdfast/status.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/claims.hpp"
@@ -17,30 +17,30 @@
 namespace holdfast::sqlite {
 
 /// This client among the others of its store. With its first claim it enrolls: it takes a number, a lifeline by which
-/// others know that it lives, and a door at which they tell it things; and it watches those for whom its claims wait.
-/// Under the client's monitor.
+/// others know that it lives, and a mailbox to which they send messages. It also watches the clients for whom its claims
+/// wait. Under the client's monitor.
 class Membership {
  public:
-  /// All must outlive it.
+  /// REQUIRES: all outlive it.
   Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterWatches& watches, Database& database);
-  /// Others see that it has gone. REQUIRES: no ForkGate::Use.
+  /// From here on others see that it has gone. REQUIRES: no ForkGate::Use.
   ~Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
-  /// Inside a transaction, which may be undone and tried again: the number of this client. Without an identity it is
-  /// nobody yet. Throws SqlFailure, Refusal.
-  ClientNumber enroll(Store& store, const ClientIdentity* identity);
-  /// The last step, for a client that leaves by its own will.
-  void resign(Store& store) const;
+  /// The number of this client, which it takes if it has none. Without an identity nobody can be shown who it is yet.
+  /// Called inside a transaction, which may be undone and tried again. Throws SqlFailure, Refusal.
+  ClientNumber enroll(StoreLogic& store, const ClientIdentity* identity);
+  /// The last step of a client that leaves by its own will.
+  void resign(StoreLogic& store) const;
   void began();
   void committed();
 
-  /// Descriptors of its lifeline and its door; see spi::Backend::lifeline(). Throws Refusal.
+  /// Descriptors of its lifeline and its mailbox; see spi::Backend::lifeline(). Throws Refusal.
   std::vector<int> lifeline();
 
   /// What the store said of a claim.
-  void note(const LockName& name, LockKind kind, spi::ClaimId id, const Standing& standing);
+  void note(const LockName& name, LockKind kind, spi::ClaimId id, const ClaimState& state);
   void note_gone(spi::ClaimId id);
 
  private:
@@ -59,14 +59,14 @@ class Membership {
   Enrolled enrolling_ = Enrolled::no;  ///< in the present one
   std::vector<ClientNumber> buried_;
   std::optional<int> shared_lifeline_;  ///< a descriptor of the Lifelines', once it was asked for
-  std::optional<Door> door_;
+  std::optional<Mailbox> mailbox_;
   Neighbours neighbours_;
   std::unordered_set<spi::ClaimId> held_;
   std::optional<spi::Expectation> upkeep_;   ///< while something is held, others may have something to tell
   const std::shared_ptr<Membership*> self_;  ///< null once this object has gone
 };
 
-/// Tells everybody concerned, as far as they can be reached.
-void deliver(const Doors& doors, const std::vector<Notice>& notices);
+/// Sends the messages to everybody concerned, as far as they can be reached.
+void deliver(const Mailboxes& mailboxes, const std::vector<Notice>& notices);
 
 }  // namespace holdfast::sqlite

@@ -10,7 +10,7 @@
 
 namespace holdfast::sqlite {
 
-/// What one client tells another at its door. A hint: it may be lost, and the database says what is true.
+/// What one client sends to the mailbox of another. It is a hint: it may be lost, and the database says what is true.
 struct Message {
   enum class Kind : std::uint8_t {
     granted = 1,  ///< the waiting claim was granted, with this number; its lease is as it was
@@ -27,11 +27,11 @@ struct Message {
 
   static constexpr std::size_t max_bytes = 1024;
   std::string encoded() const;
-  /// Nothing if it is not one of ours, or of another version.
+  /// Empty if it is not a message, or one of another version.
   static std::optional<Message> decode(std::string_view bytes);
 };
 
-/// A message and whose door it goes to.
+/// A message and the client to whose mailbox it goes.
 struct Notice {
   ClientNumber to = 0;
   Message message = {};

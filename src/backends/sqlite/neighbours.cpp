@@ -10,19 +10,23 @@
 namespace holdfast::sqlite {
 namespace {
 
-/// Connections that nobody needs now are kept: two clients that take turns meet again and again.
+/// So many connections are kept although nobody needs them now: two clients that take turns need them again and again.
 constexpr std::size_t kept = 8;
 
-/// Beyond this, claims of one client look after a while by themselves.
+/// So many clients are watched at most; claims behind others look after a while by themselves.
 constexpr std::size_t at_most = 512;
 
 constexpr auto soon = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Neighbours::Neighbours(spi::Loop& loop, const Doors& doors, const Lifelines& lifelines, OnGone on_gone)
-    : loop_(loop), doors_(doors), lifelines_(lifelines), on_gone_(std::move(on_gone)), look_at_unmet_(loop, [this] {
-        for (const spi::ClaimId& id : std::exchange(unmet_, {})) look(id);
+Neighbours::Neighbours(spi::Loop& loop, const Mailboxes& mailboxes, const Lifelines& lifelines, OnGone on_gone)
+    : loop_(loop),
+      mailboxes_(mailboxes),
+      lifelines_(lifelines),
+      on_gone_(std::move(on_gone)),
+      look_at_unreached_(loop, [this] {
+        for (const spi::ClaimId& id : std::exchange(unreached_, {})) look(id);
       }) {}
 
 Neighbours::~Neighbours() {
@@ -35,7 +39,7 @@ void Neighbours::watch(const LockName& name, LockKind kind, spi::ClaimId id, con
   forget(id);
   waits_.insert_or_assign(id, Wait{name, kind, ahead});
   for (const ClientNumber client : ahead) {
-    if (!meet(client, id)) return look(id);
+    if (!watch_one(client, id)) return look(id);
   }
 }
 
@@ -44,11 +48,11 @@ void Neighbours::forget(spi::ClaimId id) {
   if (found == waits_.end()) return;
   const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
   waits_.erase(found);
-  for (const ClientNumber client : ahead) part(client, id);
+  for (const ClientNumber client : ahead) forget_one(client, id);
 }
 
 /// False if the client is not there any more.
-bool Neighbours::meet(ClientNumber client, spi::ClaimId id) {
+bool Neighbours::watch_one(ClientNumber client, spi::ClaimId id) {
   if (const auto known = neighbours_.find(client); known != neighbours_.end()) {
     known->second.behind.insert(id);
     return true;
@@ -58,14 +62,14 @@ bool Neighbours::meet(ClientNumber client, spi::ClaimId id) {
   bool alive = true;
   {
     const ForkGate::Use use;
-    connection = doors_.connect(client);
+    connection = mailboxes_.connect(client);
     if (!connection) alive = lifelines_.alive(client);
   }
   if (!connection) {
     if (!alive) return false;
-    // It is about to end, or to open its door; or too many are there.
-    unmet_.insert(id);
-    if (!look_at_unmet_.armed()) look_at_unmet_.set(base::saturating_add(loop_.now(), soon));
+    // It is about to end, or to open its mailbox, or too many connections wait there.
+    unreached_.insert(id);
+    if (!look_at_unreached_.armed()) look_at_unreached_.set(base::saturating_add(loop_.now(), soon));
     return true;
   }
   const int descriptor = connection.get();
@@ -79,20 +83,20 @@ bool Neighbours::meet(ClientNumber client, spi::ClaimId id) {
   return true;
 }
 
-void Neighbours::part(ClientNumber client, spi::ClaimId id) {
+void Neighbours::forget_one(ClientNumber client, spi::ClaimId id) {
   const auto found = neighbours_.find(client);
   if (found == neighbours_.end()) return;
   found->second.behind.erase(id);
-  if (found->second.behind.empty() && neighbours_.size() > kept) end(client);
+  if (found->second.behind.empty() && neighbours_.size() > kept) disconnect(client);
 }
 
 void Neighbours::gone(ClientNumber client) {
   const std::set<spi::ClaimId> behind = std::move(neighbours_.at(client).behind);
-  end(client);
+  disconnect(client);
   for (const spi::ClaimId& id : behind) look(id);
 }
 
-void Neighbours::end(ClientNumber client) {
+void Neighbours::disconnect(ClientNumber client) {
   loop_.unwatch(neighbours_.at(client).connection.get());
   neighbours_.erase(client);
 }
@@ -100,12 +104,12 @@ void Neighbours::end(ClientNumber client) {
 void Neighbours::look(spi::ClaimId id) {
   const auto found = waits_.find(id);
   if (found == waits_.end()) return;
-  // Forgotten: the answer to its question says whom it waits for now.
+  // The claim is forgotten: the answer to its question says for whom it waits now.
   const LockName name = std::move(found->second.name);
   const LockKind kind = found->second.kind;
   const std::vector<ClientNumber> ahead = std::move(found->second.ahead);
   waits_.erase(found);
-  for (const ClientNumber client : ahead) part(client, id);
+  for (const ClientNumber client : ahead) forget_one(client, id);
   on_gone_(name, kind, id);
 }
 

@@ -4,22 +4,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/sqlite/door.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/mailbox.hpp"
 #include "holdfast/name.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::sqlite {
 
-/// The clients ahead of this client's claims: when one of them ends, however it ends, the kernel closes the connection
-/// to its door, and whoever waits behind it is told to look. Under the client's monitor.
+/// Watches the clients ahead of this client's claims. When one of them ends, however it ends, the kernel closes the
+/// connection to its mailbox, and the claims that wait behind it are told to look. Under the client's monitor.
 class Neighbours {
  public:
   using OnGone = base::Callback<void(const LockName&, LockKind, spi::ClaimId)>;
 
-  /// All must outlive it. `on_gone`: a client ahead of the claim may have gone; must not call this object.
-  Neighbours(spi::Loop& loop, const Doors& doors, const Lifelines& lifelines, OnGone on_gone);
+  /// `on_gone` hears that a client ahead of the claim may have gone. REQUIRES: all outlive it; `on_gone` does not call
+  /// this object.
+  Neighbours(spi::Loop& loop, const Mailboxes& mailboxes, const Lifelines& lifelines, OnGone on_gone);
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
@@ -40,20 +41,20 @@ class Neighbours {
     std::set<spi::ClaimId> behind;
   };
 
-  bool meet(ClientNumber client, spi::ClaimId id);
-  void part(ClientNumber client, spi::ClaimId id);
+  bool watch_one(ClientNumber client, spi::ClaimId id);
+  void forget_one(ClientNumber client, spi::ClaimId id);
   void gone(ClientNumber client);
-  void end(ClientNumber client);
+  void disconnect(ClientNumber client);
   void look(spi::ClaimId id);
 
   spi::Loop& loop_;
-  const Doors& doors_;
+  const Mailboxes& mailboxes_;
   const Lifelines& lifelines_;
   OnGone on_gone_;
   std::unordered_map<spi::ClaimId, Wait> waits_;
   std::unordered_map<ClientNumber, Neighbour> neighbours_;
-  std::set<spi::ClaimId> unmet_;  ///< some client ahead could not be reached: look soon
-  spi::Timer look_at_unmet_;
+  std::set<spi::ClaimId> unreached_;  ///< some client ahead of them could not be reached: they look soon
+  spi::Timer look_at_unreached_;
 };
 
 }  // namespace holdfast::sqlite

@@ -9,8 +9,8 @@ std::int64_t Numbers::microseconds(base::Instant instant) {
   return std::chrono::duration_cast<std::chrono::microseconds>(instant.time_since_epoch()).count();
 }
 
-Numbers::Range Numbers::starting_at(std::int64_t number, const Host& host) {
-  return {.base = number - microseconds(host.now()), .limit = number + reservation};
+Numbers::Range Numbers::starting_at(std::int64_t number, const Machine& machine) {
+  return {.base = number - microseconds(machine.now()), .limit = number + reservation};
 }
 
 std::int64_t Numbers::next() {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <exception>
 
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 
 namespace holdfast::sqlite {
 
@@ -35,9 +35,9 @@ class Numbers {
 
   static std::int64_t microseconds(base::Instant instant);
   /// For a new database, and for the first opening after a boot.
-  static Range starting_at(std::int64_t number, const Host& host);
+  static Range starting_at(std::int64_t number, const Machine& machine);
 
-  Numbers(const Host& host, Range range) : host_(host), range_(range) {}
+  Numbers(const Machine& machine, Range range) : machine_(machine), range_(range) {}
 
   /// Throws ReservationNeeded.
   std::int64_t next();
@@ -51,9 +51,9 @@ class Numbers {
   void extend_to(std::int64_t limit);
 
  private:
-  std::int64_t clock() const { return range_.base + microseconds(host_.now()); }
+  std::int64_t clock() const { return range_.base + microseconds(machine_.now()); }
 
-  const Host& host_;
+  const Machine& machine_;
   Range range_;
   std::int64_t last_ = 0;
 };

@@ -15,13 +15,16 @@
 
 // One file, six tables:
 //   store      one row: the boot, and the range of numbers (numbers.hpp)
-//   clients    who may have claims: the number is the place of its lifeline and the name of its door
+//   clients    who may have claims: the number is the place of its lifeline and the name of its mailbox
 //   claims     the lines. Holders come first (waiting = 0), then those who wait, each in the order of their turns
 //   pools      of lines of permits only: how many there are, how many are taken, and by how many holders
 //   registers  versioned values
 //   watchers   who wants to be told, once, that a register changed
-// Rows that decide over grants and values have a checksum (checksum.hpp). Times are nanoseconds since boot. Locks and
-// permits of one name are two lines (permits = 0, 1). Names may contain NUL: they are bytes, compared as such.
+// Rows that decide over grants and values have a checksum (checksum.hpp). Times are nanoseconds since boot. The lock
+// and the semaphore of one name are two lines (permits = 0, 1). Names may contain NUL: they are bytes, compared as such.
+//
+// The key of a claim is its place in the line, so that a look at the line and a grant need no other index; the client
+// remembers where its claims are, and finds one that it does not know by its id, which costs more.
 //
 // A line may have thousands of holders that share it. These are also found by their ids and by their ends; but whoever
 // wants to be alone, or found the line empty, does not pay for the two indexes (crowd = 0). So of the holders that
@@ -136,12 +139,12 @@ std::int64_t time_of_day() {
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-void create(Connection& connection, const Host& host) {
+void create(Connection& connection, const Machine& machine) {
   connection.execute(tables);
   connection.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
   connection.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
   connection.execute("INSERT INTO store VALUES (1, '', 0, 0, 0, 0)");
-  write_store(connection, {host.boot_id, Numbers::starting_at(time_of_day(), host)});
+  write_store(connection, {machine.boot_id, Numbers::starting_at(time_of_day(), machine)});
 }
 
 void check_version(Connection& connection) {
@@ -161,36 +164,37 @@ void check_version(Connection& connection) {
   }
 }
 
-bool begin_boot(Connection& connection, const Host& host) {
+bool begin_boot(Connection& connection, const Machine& machine) {
   const StoreRow before = read_store(connection);
-  if (before.boot == host.boot_id) return false;
+  if (before.boot == machine.boot_id) return false;
   connection.execute("DELETE FROM claims; DELETE FROM pools; DELETE FROM clients; DELETE FROM watchers");
-  write_store(connection, {host.boot_id, Numbers::starting_at(before.range.limit, host)});
+  write_store(connection, {machine.boot_id, Numbers::starting_at(before.range.limit, machine)});
   return true;
 }
 
 /// The commonest case, without taking the write lock.
-bool is_current(Connection& connection, const Host& host) {
+bool is_current(Connection& connection, const Machine& machine) {
   if (pragma(connection, "user_version") != schema_version) return false;
   if (pragma(connection, "application_id") != application) return false;
-  return read_store(connection).boot == host.boot_id;
+  return read_store(connection).boot == machine.boot_id;
 }
 
 }  // namespace
 
-void prepare_schema(Connection& connection, const Host& host, const std::string& log, const Doors& doors) {
-  if (is_current(connection, host)) return confirm_what_was_left(connection, log);
+void prepare_schema(Connection& connection, const Machine& machine, const std::string& log,
+                    const Mailboxes& mailboxes) {
+  if (is_current(connection, machine)) return confirm_what_was_left(connection, log);
   // Outside of a transaction; a database that is in this mode already stays as it is.
   if (!has_tables(connection)) connection.execute("PRAGMA journal_mode = WAL");
   Statement begin(connection, "BEGIN IMMEDIATE");
   Statement commit(connection, "COMMIT");
   Transaction transaction(begin, commit, connection);
   if (!has_tables(connection)) {
-    create(connection, host);
-    doors.remove_all();  // before anybody else can open one
+    create(connection, machine);
+    mailboxes.remove_all();  // before anybody else can open one
   } else {
     check_version(connection);
-    if (begin_boot(connection, host)) doors.remove_all();
+    if (begin_boot(connection, machine)) mailboxes.remove_all();
   }
   const std::int64_t left = mark(connection);
   transaction.commit();
@@ -231,10 +235,10 @@ void confirm(Connection& connection, std::int64_t mark) {
 
 Numbers::Range read_range(Connection& connection) { return read_store(connection).range; }
 
-Numbers::Range extend_range(Connection& connection, const Host& host) {
+Numbers::Range extend_range(Connection& connection, const Machine& machine) {
   StoreRow row = read_store(connection);
   Numbers::Range& range = row.range;
-  range.limit = std::max(range.limit, range.base + Numbers::microseconds(host.now()) + Numbers::reservation);
+  range.limit = std::max(range.limit, range.base + Numbers::microseconds(machine.now()) + Numbers::reservation);
   write_store(connection, row);
   return range;
 }

@@ -2,8 +2,7 @@
 
 #include <sched.h>
 
-#include <algorithm>
-#include <chrono>
+#include <array>
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
@@ -11,63 +10,53 @@
 namespace holdfast::sqlite {
 namespace {
 
-using base::Instant;
 using spi::Failure;
-
-/// So many operations share a transaction at most: others want to write, too.
-constexpr std::size_t batch = 128;
 
 /// A transaction of another process usually ends within microseconds: worth yielding a few times for.
 constexpr int yields = 4;
-constexpr auto shortest_wait = std::chrono::microseconds(50);
-constexpr int most_doublings = 9;
 
 }  // namespace
+
+/// The last step, which nobody waits for.
+class Transactions::Resignation final : public QueuedStep {
+ public:
+  explicit Resignation(Transactions& transactions)
+      : QueuedStep(Access::write, base::Instant::max()), transactions_(transactions) {}
+  void execute() override { transactions_.owner_.resign(*transactions_.step_); }
+  void finish(std::optional<Failure>) override {}
+
+ private:
+  Transactions& transactions_;
+};
 
 struct Transactions::Opening {
   std::unique_ptr<Database> database;
   std::optional<Failure> failure;
 };
 
-Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Host> pretended)
+Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Machine> pretended)
     : loop_(loop),
       owner_(owner),
       path_(std::move(path)),
       pretended_(std::move(pretended)),
-      timer_(loop,
-             [this] {
-               give_up();
-               work();
-             }),
+      queue_(loop, *this),
       self_(std::make_shared<Transactions*>(this)) {}
 
 Transactions::~Transactions() { *self_ = nullptr; }
 
-void Transactions::add(Step::Access access, std::unique_ptr<StepOperation> operation) {
-  queue_.push_back({access, std::move(operation)});
-  // Whoever came before has not been served either.
-  if (queue_.size() == 1) work();
-  set_timer();
-}
-
 void Transactions::resume() {
-  held_up_ = false;
-  work();
-  set_timer();
+  if (std::exchange(held_up_, false)) queue_.resume();
 }
 
 void Transactions::refuse_reservation(const Failure& failure) {
-  if (std::exchange(held_up_, false)) fail_all(failure);
-  set_timer();
+  if (std::exchange(held_up_, false)) queue_.fail_all(failure);
 }
 
-void Transactions::close(const Failure& failure, std::unique_ptr<StepOperation> last) {
-  fail_all(failure);
-  timer_.cancel();
+void Transactions::close(const Failure& failure) {
+  queue_.close(failure);
   if (database_) {
-    queue_.push_back({Step::Access::write, std::move(last)});
-    if (!database_->replaced()) transact(1);
-    queue_.clear();
+    Resignation resignation(*this);
+    if (!database_->replaced()) transact(std::array<QueuedStep*, 1>{&resignation});
     owner_.closing(*database_);
   }
   database_.reset();
@@ -79,7 +68,7 @@ void Transactions::open() {
   auto opening = std::make_shared<Opening>();
   auto work = [path = path_, pretended = pretended_, opening] {
     try {
-      opening->database = std::make_unique<Database>(path, pretended ? *pretended : Host::real());
+      opening->database = std::make_unique<Database>(path, pretended ? *pretended : Machine::real());
     } catch (const Refusal& refusal) {
       opening->failure = refusal.failure();
     }
@@ -92,110 +81,64 @@ void Transactions::open() {
 
 void Transactions::opening_finished(Opening& opening) {
   opening_ = false;
-  if (opening.database) {
-    database_ = std::move(opening.database);
-    owner_.opened(*database_);
-    work();
-  } else {
-    fail_all(*opening.failure);
+  if (opening.failure) return queue_.fail_all(*opening.failure);
+  database_ = std::move(opening.database);
+  owner_.opened(*database_);
+  queue_.resume();
+}
+
+StepQueue::Executor::Attempt Transactions::attempt(std::span<QueuedStep* const> steps) {
+  if (database_ && database_->replaced()) {
+    owner_.closing(*database_);
+    database_.reset();
   }
-  set_timer();
-}
-
-void Transactions::work() {
-  retry_at_ = Instant::max();
-  while (!queue_.empty() && !opening_ && !held_up_) {
-    if (database_ && database_->replaced()) {
-      owner_.closing(*database_);
-      database_.reset();
-    }
-    if (!database_) return open();
-    Outcome outcome = Outcome::busy;
-    for (int attempt = 0; attempt <= yields && outcome == Outcome::busy; ++attempt) {
-      if (attempt > 0) ::sched_yield();
-      outcome = transact(next_batch());
-    }
-    if (outcome == Outcome::busy) return wait_for_other_writers();
-    attempts_ = 0;
+  if (!database_) {
+    open();
+    return {.outcome = Outcome::paused};
   }
+  Attempt attempt = transact(steps);
+  for (int yielded = 0; yielded < yields && attempt.outcome == Outcome::busy; ++yielded) {
+    ::sched_yield();
+    attempt = transact(steps);
+  }
+  return attempt;
 }
 
-/// Those at the front that want the same kind of transaction.
-std::size_t Transactions::next_batch() const {
-  const auto first_other = std::find_if(queue_.begin(), queue_.end(),
-                                        [this](const Entry& entry) { return entry.access != queue_.front().access; });
-  return std::min(static_cast<std::size_t>(first_other - queue_.begin()), batch);
-}
-
-Transactions::Outcome Transactions::transact(std::size_t count) {
+StepQueue::Executor::Attempt Transactions::transact(std::span<QueuedStep* const> steps) {
   bool committing = false;
   std::vector<Notice> notices;
   int log_pages = 0;
   try {
     const ForkGate::Use use;
     Database::Session& session = database_->session();
-    Step step{session.store, *database_, database_->host().now()};
-    const bool writes = queue_.front().access == Step::Access::write;
+    step_.emplace(session.store, database_->machine().now());
+    const bool writes = steps.front()->access() == Access::write;
     Transaction transaction(writes ? session.begin : session.begin_reading, session.commit, *session.connection);
     session.store.start();
     owner_.began();
-    for (std::size_t i = 0; i < count; ++i) queue_[i].operation->execute(step);
+    for (QueuedStep* each : steps) each->execute();
     database_->numbers().let_the_clock_pass();
     committing = true;
     transaction.commit();
     notices = session.store.take_notices();
     log_pages = session.connection->log_pages();
   } catch (const SqlFailure& failure) {
-    if (failure.busy() && !committing) return Outcome::busy;
-    fail_all(explain(failure, path_, committing));
-    return Outcome::failed;
+    if (failure.busy() && !committing) return {.outcome = Outcome::busy};
+    return {.outcome = Outcome::failed, .failure = explain(failure, path_, committing)};
   } catch (const Refusal& refusal) {
-    fail_all(refusal.failure());
-    return Outcome::failed;
+    return {.outcome = Outcome::failed, .failure = refusal.failure()};
   } catch (const ReservationNeeded&) {
     held_up_ = true;
     owner_.reservation_needed();
-    return Outcome::held_up;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    loop_.defer([operation = std::move(queue_.front().operation)] { operation->answer(); });
-    queue_.pop_front();
+    return {.outcome = Outcome::paused};
   }
   owner_.committed(std::move(notices), log_pages);
-  return Outcome::committed;
+  return {.outcome = Outcome::committed};
 }
 
-void Transactions::fail_all(const Failure& failure) {
-  for (auto& entry : std::exchange(queue_, {})) {
-    loop_.defer([operation = std::move(entry.operation), failure] { operation->fail(failure); });
-  }
-}
-
-void Transactions::give_up() {
-  const Instant now = loop_.now();
-  const Failure failure =
-      database_ && !held_up_
-          ? locked_by_another(path_)
-          : Failure{Errc::unreachable, "opening the database '" + path_ + "', or writing to its disk, takes too long"};
-  std::erase_if(queue_, [&](Entry& entry) {
-    if (entry.operation->deadline() > now) return false;
-    loop_.defer([operation = std::move(entry.operation), failure] { operation->fail(failure); });
-    return true;
-  });
-}
-
-void Transactions::wait_for_other_writers() {
-  const int doublings = std::min(attempts_++, most_doublings);
-  // Not all at the same time: the clock's last digits are as good as dice.
-  const auto jitter = base::BootClock::now().time_since_epoch().count() % 64;
-  retry_at_ = loop_.now() + shortest_wait * (1 << doublings) * (64 + jitter) / 64;
-  set_timer();
-}
-
-void Transactions::set_timer() {
-  Instant next = queue_.empty() ? Instant::max() : retry_at_;
-  for (const Entry& entry : queue_) next = std::min(next, entry.operation->deadline());
-  timer_.set(next);
+Failure Transactions::why_late() const {
+  if (database_ && !held_up_) return locked_by_another(path_);
+  return {Errc::unreachable, "opening the database '" + path_ + "', or writing to its disk, takes too long"};
 }
 
 }  // namespace holdfast::sqlite

@@ -1,4 +1,4 @@
-#include "backends/sqlite/host.hpp"
+#include "backends/sqlite/machine.hpp"
 
 #include <cerrno>
 #include <fstream>
@@ -24,8 +24,8 @@ void refuse_shifted_clock() {
 
 }  // namespace
 
-Host Host::real() {
-  Host host;
+Machine Machine::real() {
+  Machine machine;
   errno = 0;
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   if (!file && (errno == EMFILE || errno == ENFILE)) {
@@ -33,15 +33,15 @@ Host Host::real() {
                   "this process has no descriptor left to open a sqlite: store with; raise the limit on open files "
                   "(ulimit -n)");
   }
-  std::getline(file, host.boot_id);
-  if (host.boot_id.empty()) {
+  std::getline(file, machine.boot_id);
+  if (machine.boot_id.empty()) {
     throw Refusal(
         Errc::unsupported,
         "cannot read /proc/sys/kernel/random/boot_id, which tells a sqlite: store whether the machine has been "
         "restarted; mount /proc");
   }
   refuse_shifted_clock();
-  return host;
+  return machine;
 }
 
 }  // namespace holdfast::sqlite

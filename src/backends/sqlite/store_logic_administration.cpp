@@ -2,7 +2,7 @@
 #include <chrono>
 #include <utility>
 
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 
 namespace holdfast::sqlite {
 
@@ -12,28 +12,25 @@ namespace {
 
 constexpr std::int64_t everybody = -1;  // SQL's LIMIT
 
-LineKey line_of(std::string_view name, LockKind kind) { return {name, kind == LockKind::semaphore}; }
-
 }  // namespace
 
-std::vector<LockStatus> Store::list(std::string_view prefix) { return living(claims_.list(prefix)); }
+std::vector<LockStatus> StoreLogic::list(std::string_view prefix) { return living(claims_.list(prefix)); }
 
-std::optional<LockStatus> Store::show(std::string_view name, LockKind kind) {
+std::optional<LockStatus> StoreLogic::show(std::string_view name, LockKind kind) {
   for (LockStatus& lock : living(claims_.show(name))) {
     if (lock.kind == kind) return std::move(lock);
   }
   return std::nullopt;
 }
 
-std::vector<LockStatus> Store::living(std::vector<ClaimTable::Listed> listed) const {
+std::vector<LockStatus> StoreLogic::living(std::vector<ClaimTable::Listed> listed) const {
   const system_clock::time_point wall = system_clock::now();
   std::vector<LockStatus> locks;
   for (auto& entry : listed) {
     const Claim& claim = entry.claim;
     if (gone(claim)) continue;
-    const LockKind kind = entry.permits ? LockKind::semaphore : LockKind::lock;
-    if (locks.empty() || locks.back().name != entry.name || locks.back().kind != kind) {
-      locks.push_back({.name = entry.name, .kind = kind, .total = entry.total});
+    if (locks.empty() || locks.back().name != entry.name || locks.back().kind != entry.kind) {
+      locks.push_back({.name = entry.name, .kind = entry.kind, .total = entry.total});
     }
     LockStatus& lock = locks.back();
     if (!claim.waiting) lock.number = std::max(lock.number, static_cast<std::uint64_t>(claim.number));
@@ -49,8 +46,8 @@ std::vector<LockStatus> Store::living(std::vector<ClaimTable::Listed> listed) co
   return locks;
 }
 
-std::size_t Store::evict(std::string_view name, LockKind kind, std::uint64_t up_to) {
-  const LineKey line = line_of(name, kind);
+std::size_t StoreLogic::evict(std::string_view name, LockKind kind, std::uint64_t up_to) {
+  const LineKey line{name, kind};
   std::size_t evicted = 0;
   for (const Claim& holder : claims_.holders(line, everybody)) {
     if (static_cast<std::uint64_t>(holder.number) > up_to) continue;
@@ -64,8 +61,8 @@ std::size_t Store::evict(std::string_view name, LockKind kind, std::uint64_t up_
   return evicted;
 }
 
-std::size_t Store::ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request) {
-  const LineKey line = line_of(name, kind);
+std::size_t StoreLogic::ask_to_release(std::string_view name, LockKind kind, const ReleaseRequest& request) {
+  const LineKey line{name, kind};
   sweep(line);
   std::size_t asked = 0;
   for (const Claim& holder : claims_.holders(line, everybody)) {
@@ -77,8 +74,8 @@ std::size_t Store::ask_to_release(std::string_view name, LockKind kind, const Re
   return asked;
 }
 
-bool Store::resize(std::string_view name, std::uint32_t total) {
-  const LineKey line = line_of(name, LockKind::semaphore);
+bool StoreLogic::resize(std::string_view name, std::uint32_t total) {
+  const LineKey line{name, LockKind::semaphore};
   sweep(line);
   auto pool = claims_.pool(name);
   if (!pool) return false;
@@ -97,10 +94,10 @@ bool Store::resize(std::string_view name, std::uint32_t total) {
 }
 
 /// The client goes with its last claim; while there are ghosts of it, somebody must come back for them.
-Store::Left Store::remove_claims_of(ClientNumber client) {
+StoreLogic::Left StoreLogic::remove_claims_of(ClientNumber client) {
   Left left = Left::nothing;
-  for (const auto& [name, permits] : claims_.lines_of(client)) {
-    const LineKey line{name, permits};
+  for (const auto& [name, kind] : claims_.lines_of(client)) {
+    const LineKey line{name, kind};
     for (const Claim& claim : claims_.claims_of(line, client)) {
       if (bury(line, claim) == Left::ghost) left = Left::ghost;
     }
@@ -110,8 +107,8 @@ Store::Left Store::remove_claims_of(ClientNumber client) {
   return left;
 }
 
-void Store::resign(ClientNumber self) {
-  const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
+void StoreLogic::resign(ClientNumber self) {
+  const bool has_no_claims = turns_.empty() && !left_ghosts_ && history_ == History::none;
   if (has_no_claims) {
     clients_.erase(self);
   } else {
@@ -119,7 +116,7 @@ void Store::resign(ClientNumber self) {
   }
 }
 
-std::vector<ClientNumber> Store::bury_some() {
+std::vector<ClientNumber> StoreLogic::bury_some() {
   // The oldest, and some from anywhere in between: numbers are times. A few at each opening are enough, because a dead
   // client that somebody waits for is noticed there.
   constexpr std::int64_t at_once = 8;

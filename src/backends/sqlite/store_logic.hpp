@@ -3,16 +3,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "backends/sqlite/claim_table.hpp"
 #include "backends/sqlite/client_table.hpp"
-#include "backends/sqlite/host.hpp"
 #include "backends/sqlite/lifelines.hpp"
+#include "backends/sqlite/machine.hpp"
 #include "backends/sqlite/message.hpp"
 #include "backends/sqlite/numbers.hpp"
 #include "backends/sqlite/register_table.hpp"
@@ -24,7 +26,7 @@
 namespace holdfast::sqlite {
 
 /// How a claim stands, and for whom it waits.
-struct Standing {
+struct ClaimState {
   spi::ClaimAnswer answer = {};
   /// waiting: the clients whose end could bring its turn.
   std::vector<ClientNumber> ahead = {};
@@ -37,13 +39,14 @@ struct Standing {
 ///
 /// Answers leave `armed_at` at Instant::min(). What other clients should be told is kept until take_notices(), and good
 /// once the transaction is committed. All throw SqlFailure; those that grant or join throw ReservationNeeded.
-class Store {
+class StoreLogic {
  public:
   /// Whether the client may have made claims through another object, before a fork.
   enum class History { none, unknown };
 
   /// All must outlive it.
-  Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history);
+  StoreLogic(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
+             History history);
 
   /// A transaction has begun: what time is it?
   void start();
@@ -54,10 +57,10 @@ class Store {
 
   // Claims: see spi::Claims. `self` is the client that asks.
 
-  spi::Result<Standing> acquire(const spi::ClaimRequest& request, ClientNumber self);
+  spi::Result<ClaimState> acquire(const spi::ClaimRequest& request, ClientNumber self);
   bool release(const spi::ClaimRef& ref);
-  Standing renew(const spi::ClaimRef& ref);
-  spi::Result<Standing> downgrade(const spi::ClaimRef& ref);
+  ClaimState renew(const spi::ClaimRef& ref);
+  spi::Result<ClaimState> downgrade(const spi::ClaimRef& ref);
 
   // Administration: see spi::Administration.
 
@@ -83,32 +86,24 @@ class Store {
   std::vector<Notice> take_notices();
 
  private:
-  struct Place {
-    bool permits = false;
-    std::int64_t turn = 0;
-  };
-  struct Found {
-    LineKey line;
-    Claim claim;
-  };
   /// While an operation is answered: the grant of the claim that asks need not be told to it.
   class Asking {
    public:
-    Asking(Store& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
+    Asking(StoreLogic& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
     ~Asking() { store_.asking_.reset(); }
     Asking(const Asking&) = delete;
     Asking& operator=(const Asking&) = delete;
 
    private:
-    Store& store_;
+    StoreLogic& store_;
   };
 
   /// What is left when a claim ends by itself.
   enum class Left { nothing, ghost };
 
   /// A claim that has not expired; tidies up one that has.
-  std::optional<Found> find(const LockName& name, const spi::ClaimId& id);
-  std::optional<Found> look_up(const LockName& name, const spi::ClaimId& id);
+  std::optional<Claim> find(const LineKey& line, const spi::ClaimId& id);
+  void forget(const LineKey& line, const spi::ClaimId& id);
   bool expired(const Claim& claim) const { return claim.expires <= now_; }
   /// Leaves out claims that are gone: whoever writes next removes them.
   std::vector<LockStatus> living(std::vector<ClaimTable::Listed> listed) const;
@@ -128,13 +123,13 @@ class Store {
   void arm(const LineKey& line, Claim& claim, spi::milliseconds lease);
   std::uint32_t place_of(const LineKey& line, const Claim& claim);
   void use_pool(const LineKey& line, const Claim& claim, int sign);
-  Standing describe(const LineKey& line, const Claim& claim);
-  void describe_wait(const LineKey& line, const Claim& claim, Standing& standing);
+  ClaimState describe(const LineKey& line, const Claim& claim);
+  void describe_wait(const LineKey& line, const Claim& claim, ClaimState& state);
   void tell(Message::Kind kind, const LineKey& line, const Claim& claim);
 
   Connection& connection_;
   const Lifelines& lifelines_;
-  const Host& host_;
+  const Machine& machine_;
   Numbers& numbers_;
   const History history_;
   ClaimTable claims_;
@@ -143,8 +138,9 @@ class Store {
   base::Instant now_ = {};
   std::optional<spi::ClaimId> asking_;
   std::vector<Notice> notices_;
-  std::unordered_map<spi::ClaimId, Place> places_;  ///< where this client's claims were last seen
-  bool left_ghosts_ = false;                        ///< some of this client's claims may have become ghosts
+  /// The turns of this client's claims, as they were last seen: where at() finds them.
+  std::map<std::tuple<spi::ClaimId, LockKind, std::string>, std::int64_t, std::less<>> turns_;
+  bool left_ghosts_ = false;  ///< some of this client's claims may have become ghosts
 };
 
 }  // namespace holdfast::sqlite

@@ -1,4 +1,4 @@
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,35 +16,36 @@ using spi::ClaimRequest;
 using spi::milliseconds;
 using spi::Result;
 
-Store::Store(Connection& connection, const Lifelines& lifelines, const Host& host, Numbers& numbers, History history)
+StoreLogic::StoreLogic(Connection& connection, const Lifelines& lifelines, const Machine& machine, Numbers& numbers,
+                       History history)
     : connection_(connection),
       lifelines_(lifelines),
-      host_(host),
+      machine_(machine),
       numbers_(numbers),
       history_(history),
       claims_(connection),
       clients_(connection),
       registers_(connection) {}
 
-void Store::start() {
-  now_ = host_.now();
+void StoreLogic::start() {
+  now_ = machine_.now();
   notices_.clear();
 }
 
-Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) {
+Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber self) {
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   const Asking asking(*this, request.id);
+  const LineKey line{request.name.text(), request.kind()};
   if (request.replaces && *request.replaces != request.id) {
-    if (const auto old = find(request.name, *request.replaces)) withdraw(old->line, old->claim);
-    places_.erase(*request.replaces);
+    if (const auto old = find(line, *request.replaces)) withdraw(line, *old);
+    forget(line, *request.replaces);
   }
-  const LineKey line{request.name.text(), request.mode.kind == ClaimMode::permits};
   const bool empty = !claims_.first(line);
   bool enters = empty;
   if (!empty) {
-    if (auto found = find(request.name, request.id)) {
-      arm(found->line, found->claim, request.lease);
-      return describe(found->line, found->claim);
+    if (auto found = find(line, request.id)) {
+      arm(line, *found, request.lease);
+      return describe(line, *found);
     }
     // Whoever is gone and in nobody's way may stay where it is.
     enters = request.mode.kind != ClaimMode::exclusive && may_enter(line, request.mode);
@@ -53,17 +54,17 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
       enters = may_enter(line, request.mode);
     }
   }
-  if (line.permits) {
+  if (line.permits()) {
     if (auto failure = set_total(request, line)) return *std::move(failure);
   }
-  if (!enters && request.when_busy == spi::WhenBusy::refuse) return Standing{};
+  if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimState{};
   Claim claim{.waiting = !enters,
               .turn = numbers_.next(),
               .id = request.id,
               .client = self,
               .crowd = !empty && request.mode.kind != ClaimMode::exclusive,
               .mode = request.mode.kind,
-              .units = line.permits ? request.mode.permits : 1,
+              .units = line.permits() ? request.mode.permits : 1,
               .lease = request.lease,
               .since = now_};
   claim.expires = base::end_of(request.lease, now_);
@@ -73,46 +74,48 @@ Result<Standing> Store::acquire(const ClaimRequest& request, ClientNumber self) 
     use_pool(line, claim, +1);
   }
   claims_.insert(line, claim, request.reason);
-  places_[request.id] = {line.permits, claim.turn};
+  turns_.insert_or_assign({request.id, line.kind, request.name.text()}, claim.turn);
   return describe(line, claim);
 }
 
-bool Store::release(const ClaimRef& ref) {
-  const auto found = find(ref.name, ref.id);
-  places_.erase(ref.id);
+bool StoreLogic::release(const ClaimRef& ref) {
+  const LineKey line{ref.name.text(), ref.kind};
+  const auto found = find(line, ref.id);
+  forget(line, ref.id);
   if (!found) return false;
-  withdraw(found->line, found->claim);
+  withdraw(line, *found);
   return true;
 }
 
-Standing Store::renew(const ClaimRef& ref) {
-  auto found = find(ref.name, ref.id);
-  if (found && found->claim.waiting) {
+ClaimState StoreLogic::renew(const ClaimRef& ref) {
+  const LineKey line{ref.name.text(), ref.kind};
+  auto found = find(line, ref.id);
+  if (found && found->waiting) {
     const Asking asking(*this, ref.id);
-    sweep(found->line);
-    found = find(ref.name, ref.id);
+    sweep(line);
+    found = find(line, ref.id);
   }
   if (!found) {
-    places_.erase(ref.id);
+    forget(line, ref.id);
     return {};
   }
-  arm(found->line, found->claim, ref.lease);
-  return describe(found->line, found->claim);
+  arm(line, *found, ref.lease);
+  return describe(line, *found);
 }
 
-Result<Standing> Store::downgrade(const ClaimRef& ref) {
-  auto found = find(ref.name, ref.id);
-  if (!found) return Standing{};
-  Claim& claim = found->claim;
-  if (claim.mode == ClaimMode::permits) return kit::cannot_downgrade_permits(ref.name);
-  if (!claim.waiting && claim.mode == ClaimMode::exclusive) {
-    claim.mode = ClaimMode::shared;
-    claims_.make_shared(found->line, claim);
-    promote(found->line);
+Result<ClaimState> StoreLogic::downgrade(const ClaimRef& ref) {
+  const LineKey line{ref.name.text(), ref.kind};
+  auto found = find(line, ref.id);
+  if (!found) return ClaimState{};
+  if (line.permits()) return kit::cannot_downgrade_permits(ref.name);
+  if (!found->waiting && found->mode == ClaimMode::exclusive) {
+    found->mode = ClaimMode::shared;
+    claims_.make_shared(line, *found);
+    promote(line);
   }
-  return describe(found->line, claim);
+  return describe(line, *found);
 }
 
-std::vector<Notice> Store::take_notices() { return std::exchange(notices_, {}); }
+std::vector<Notice> StoreLogic::take_notices() { return std::exchange(notices_, {}); }
 
 }  // namespace holdfast::sqlite

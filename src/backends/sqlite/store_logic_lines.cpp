@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/sqlite/store.hpp"
+#include "backends/sqlite/store_logic.hpp"
 #include "kit/rules.hpp"
 
 // How claims join lines, leave them and move up in them.
@@ -24,30 +24,27 @@ constexpr milliseconds recheck = std::chrono::seconds(5);
 
 }  // namespace
 
-std::optional<Store::Found> Store::find(const LockName& name, const spi::ClaimId& id) {
-  auto found = look_up(name, id);
-  if (!found || !expired(found->claim)) return found;
-  if (found->claim.waiting || found->claim.opens <= now_) {
-    withdraw(found->line, found->claim);
+std::optional<Claim> StoreLogic::find(const LineKey& line, const spi::ClaimId& id) {
+  std::optional<Claim> found;
+  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
+  if (turn != turns_.end()) found = claims_.at(line, turn->second);
+  if (!found || found->id != id) found = claims_.find(line, id);
+  if (!found || !expired(*found)) return found;
+  if (found->waiting || found->opens <= now_) {
+    withdraw(line, *found);
   } else {
     left_ghosts_ = true;
   }
   return std::nullopt;
 }
 
-std::optional<Store::Found> Store::look_up(const LockName& name, const spi::ClaimId& id) {
-  if (const auto place = places_.find(id); place != places_.end()) {
-    const LineKey line{name.text(), place->second.permits};
-    if (auto claim = claims_.at(line, place->second.turn); claim && claim->id == id) return Found{line, *claim};
-  }
-  if (auto found = claims_.find(name.text(), id)) return Found{{name.text(), found->second}, std::move(found->first)};
-  const LineKey permits{name.text(), true};
-  if (auto first = claims_.first(permits); first && first->id == id) return Found{permits, *std::move(first)};
-  return std::nullopt;
+void StoreLogic::forget(const LineKey& line, const spi::ClaimId& id) {
+  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
+  if (turn != turns_.end()) turns_.erase(turn);
 }
 
-bool Store::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
-  if (line.permits) {
+bool StoreLogic::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
+  if (line.permits()) {
     const auto pool = claims_.pool(line.name);
     if (!pool) fail_as_damaged("permits without their pool");
     return pool->fits(units);
@@ -58,7 +55,7 @@ bool Store::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
 }
 
 /// Whether a newcomer is granted at once: there is room, and it overtakes nobody.
-bool Store::may_enter(const LineKey& line, const spi::Mode& mode) {
+bool StoreLogic::may_enter(const LineKey& line, const spi::Mode& mode) {
   const auto first = claims_.first(line);
   if (!first) return true;
   if (first->waiting || mode.kind == ClaimMode::exclusive) return false;
@@ -66,7 +63,7 @@ bool Store::may_enter(const LineKey& line, const spi::Mode& mode) {
 }
 
 /// The first to come decides how many permits there are.
-std::optional<spi::Failure> Store::set_total(const spi::ClaimRequest& request, const LineKey& line) {
+std::optional<spi::Failure> StoreLogic::set_total(const spi::ClaimRequest& request, const LineKey& line) {
   const auto pool = claims_.pool(line.name);
   if (pool && pool->size == request.mode.limit) return std::nullopt;
   if (pool && claims_.first(line)) {
@@ -78,7 +75,7 @@ std::optional<spi::Failure> Store::set_total(const spi::ClaimRequest& request, c
 }
 
 /// Removes holders that are gone, and lets in whoever is next.
-void Store::sweep(const LineKey& line) {
+void StoreLogic::sweep(const LineKey& line) {
   const std::vector<Claim> holders = claims_.holders(line, holders_at_once);
   for (const Claim& holder : holders) {
     if (gone(holder)) bury(line, holder);
@@ -88,7 +85,7 @@ void Store::sweep(const LineKey& line) {
 }
 
 /// There are more holders than can be looked at.
-void Store::sweep_crowd(const LineKey& line) {
+void StoreLogic::sweep_crowd(const LineKey& line) {
   for (const Claim& holder : claims_.opened(line, now_, holders_at_once)) remove(line, holder);
   const auto first = claims_.first(line);
   const auto last = claims_.last_holder(line);
@@ -102,7 +99,7 @@ void Store::sweep_crowd(const LineKey& line) {
 }
 
 /// A claim has ended by itself: its lease has ended, or its client has died. It may have to stay as a ghost.
-Store::Left Store::bury(const LineKey& line, const Claim& claim) {
+StoreLogic::Left StoreLogic::bury(const LineKey& line, const Claim& claim) {
   Claim ended = claim;
   if (!expired(claim)) {
     // From when its death is noticed, which is now.
@@ -117,12 +114,12 @@ Store::Left Store::bury(const LineKey& line, const Claim& claim) {
   return Left::ghost;
 }
 
-void Store::settle(const LineKey& line) {
+void StoreLogic::settle(const LineKey& line) {
   promote(line);
-  if (line.permits && !claims_.first(line)) claims_.erase_pool(line.name);
+  if (line.permits() && !claims_.first(line)) claims_.erase_pool(line.name);
 }
 
-void Store::promote(const LineKey& line) {
+void StoreLogic::promote(const LineKey& line) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
   std::int64_t turn = 0;
   while (auto next = claims_.first_waiting(line)) {
@@ -137,7 +134,7 @@ void Store::promote(const LineKey& line) {
   }
 }
 
-void Store::grant(const LineKey& line, Claim claim) {
+void StoreLogic::grant(const LineKey& line, Claim claim) {
   // The lease stays as it is: a waiter that is stopped must not hold up others for a lease of its own.
   claim.waiting = false;
   claim.number = numbers_.next();
@@ -147,13 +144,13 @@ void Store::grant(const LineKey& line, Claim claim) {
   if (claim.id != asking_) tell(Message::Kind::granted, line, claim);
 }
 
-void Store::remove(const LineKey& line, const Claim& claim) {
+void StoreLogic::remove(const LineKey& line, const Claim& claim) {
   claims_.erase(line, claim);
   if (!claim.waiting) use_pool(line, claim, -1);
 }
 
 /// A claim leaves by its own will, or its lease has ended.
-void Store::withdraw(const LineKey& line, const Claim& claim) {
+void StoreLogic::withdraw(const LineKey& line, const Claim& claim) {
   remove(line, claim);
   settle(line);
   if (!claim.waiting) return;
@@ -161,7 +158,7 @@ void Store::withdraw(const LineKey& line, const Claim& claim) {
   if (const auto behind = claims_.waiting_behind(line, claim.turn)) tell(Message::Kind::check, line, *behind);
 }
 
-void Store::arm(const LineKey& line, Claim& claim, milliseconds lease) {
+void StoreLogic::arm(const LineKey& line, Claim& claim, milliseconds lease) {
   const base::Instant end = base::end_of(lease, now_);
   if (lease > milliseconds::zero() && end > claim.expires) {
     claim.opens = base::saturating_add(end, claim.opens - claim.expires);
@@ -173,8 +170,8 @@ void Store::arm(const LineKey& line, Claim& claim, milliseconds lease) {
   }
 }
 
-void Store::use_pool(const LineKey& line, const Claim& claim, int sign) {
-  if (!line.permits) return;
+void StoreLogic::use_pool(const LineKey& line, const Claim& claim, int sign) {
+  if (!line.permits()) return;
   auto pool = claims_.pool(line.name);
   if (!pool || (sign < 0 && (pool->used < claim.units || pool->holders == 0))) {
     fail_as_damaged("permits without their pool");
@@ -184,22 +181,22 @@ void Store::use_pool(const LineKey& line, const Claim& claim, int sign) {
   claims_.set_pool(line.name, *pool);
 }
 
-Standing Store::describe(const LineKey& line, const Claim& claim) {
-  Standing standing;
-  ClaimAnswer& answer = standing.answer;
+ClaimState StoreLogic::describe(const LineKey& line, const Claim& claim) {
+  ClaimState state;
+  ClaimAnswer& answer = state.answer;
   answer.standing = claim.waiting ? ClaimAnswer::Standing::waiting : ClaimAnswer::Standing::granted;
   answer.number = static_cast<std::uint64_t>(claim.waiting ? numbers_.floor() : claim.number);
   answer.lease = claim.lease;
   if (claim.waiting) {
-    describe_wait(line, claim, standing);
+    describe_wait(line, claim, state);
   } else if (claim.asked) {
     const auto left = std::chrono::floor<milliseconds>(claim.asked->until - now_);
     answer.asked_to_release = ReleaseRequest{claim.asked->reason, std::max(left, milliseconds::zero())};
   }
-  return standing;
+  return state;
 }
 
-void Store::describe_wait(const LineKey& line, const Claim& claim, Standing& standing) {
+void StoreLogic::describe_wait(const LineKey& line, const Claim& claim, ClaimState& state) {
   std::optional<Claim> before = claims_.waiting_before(line, claim.turn);
   while (before && gone(*before)) {
     const std::int64_t turn = before->turn;
@@ -212,28 +209,28 @@ void Store::describe_wait(const LineKey& line, const Claim& claim, Standing& sta
   const std::vector<Claim> holders = claims_.holders(line, before ? 1 : holders_at_once);
   for (const Claim& holder : holders) {
     opens = std::min(opens, holder.opens);
-    if (!before && !expired(holder)) standing.ahead.push_back(holder.client);
+    if (!before && !expired(holder)) state.ahead.push_back(holder.client);
   }
   if (holders.size() == holders_at_once) opens = std::min(opens, claims_.first_to_open(line));
-  if (before) standing.ahead.push_back(before->client);
-  std::sort(standing.ahead.begin(), standing.ahead.end());
-  standing.ahead.erase(std::unique(standing.ahead.begin(), standing.ahead.end()), standing.ahead.end());
-  standing.answer.place = place_of(line, claim);
+  if (before) state.ahead.push_back(before->client);
+  std::sort(state.ahead.begin(), state.ahead.end());
+  state.ahead.erase(std::unique(state.ahead.begin(), state.ahead.end()), state.ahead.end());
+  state.answer.place = place_of(line, claim);
   const auto until_then = std::chrono::floor<milliseconds>(opens - now_) + milliseconds(1);
-  standing.answer.check_after = std::clamp(until_then, milliseconds(1), recheck);
+  state.answer.check_after = std::clamp(until_then, milliseconds(1), recheck);
 }
 
-std::uint32_t Store::place_of(const LineKey& line, const Claim& claim) {
-  const auto pool = line.permits ? claims_.pool(line.name) : std::nullopt;
+std::uint32_t StoreLogic::place_of(const LineKey& line, const Claim& claim) {
+  const auto pool = line.permits() ? claims_.pool(line.name) : std::nullopt;
   const std::int64_t holders = pool ? pool->holders : claims_.count_holders(line);
   return static_cast<std::uint32_t>(holders + claims_.count_waiting_before(line, claim.turn));
 }
 
-void Store::tell(Message::Kind kind, const LineKey& line, const Claim& claim) {
+void StoreLogic::tell(Message::Kind kind, const LineKey& line, const Claim& claim) {
   notices_.push_back({claim.client,
                       {.kind = kind,
                        .name = std::string(line.name),
-                       .line = line.permits ? LockKind::semaphore : LockKind::lock,
+                       .line = line.kind,
                        .id = claim.id,
                        .number = claim.number,
                        .lease = claim.lease}});

@@ -1,4 +1,4 @@
-#include "backends/sqlite/door.hpp"
+#include "backends/sqlite/mailbox.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -39,7 +39,8 @@ const struct sockaddr* generic(const struct sockaddr_un& address) {
   return reinterpret_cast<const struct sockaddr*>(&address);
 }
 
-/// Others who could write to it could stand at the doors of our clients, and who may enter it could knock.
+/// Whoever could write to the directory could put mailboxes of their own into it, and whoever may enter it could connect
+/// to ours.
 base::FileDescriptor open_own_directory(const std::string& path) {
   if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     refuse(errno, "cannot create the directory '" + path + "'");
@@ -70,8 +71,8 @@ bool is_number(const char* name) {
   return *name != '\0' && std::string_view(name).find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Never removes what cannot be a door of ours.
-void remove_door(int directory, const char* name) {
+/// Never removes what cannot be a mailbox of ours.
+void remove_mailbox(int directory, const char* name) {
   struct stat status{};
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return;
   if (S_ISSOCK(status.st_mode) && status.st_uid == ::geteuid()) ::unlinkat(directory, name, 0);
@@ -79,30 +80,30 @@ void remove_door(int directory, const char* name) {
 
 }  // namespace
 
-Doors::Doors(const std::string& directory)
+Mailboxes::Mailboxes(const std::string& directory)
     : directory_(open_own_directory(directory)), path_("/proc/self/fd/" + std::to_string(directory_.get()) + "/") {}
 
-std::string Doors::path_of(ClientNumber client) const { return path_ + std::to_string(client); }
+std::string Mailboxes::path_of(ClientNumber client) const { return path_ + std::to_string(client); }
 
-PrivateDescriptor Doors::open(ClientNumber client) const {
+PrivateDescriptor Mailboxes::open(ClientNumber client) const {
   PrivateDescriptor listener = make_socket();
   if (!listener) refuse(errno, "cannot make a socket");
   const struct sockaddr_un address = address_of(path_of(client));
-  remove(client);  // a left-over of an older database at the same path
+  remove(client);  // what an older database at the same path has left
   if (::bind(listener.get(), generic(address), sizeof(address)) != 0 || ::listen(listener.get(), backlog) != 0) {
-    refuse(errno, "cannot open a socket in the directory of doors beside the database");
+    refuse(errno, "cannot open a socket in the directory of mailboxes beside the database");
   }
   return listener;
 }
 
-PrivateDescriptor Doors::connect(ClientNumber client) const {
+PrivateDescriptor Mailboxes::connect(ClientNumber client) const {
   PrivateDescriptor connection = make_socket();
   const struct sockaddr_un address = address_of(path_of(client));
   if (!connection || ::connect(connection.get(), generic(address), sizeof(address)) != 0) return {};
   return connection;
 }
 
-void Doors::tell(ClientNumber client, std::span<const Message> messages) const {
+void Mailboxes::tell(ClientNumber client, std::span<const Message> messages) const {
   const PrivateDescriptor connection = connect(client);
   if (!connection) return;
   for (const Message& message : messages) {
@@ -111,9 +112,9 @@ void Doors::tell(ClientNumber client, std::span<const Message> messages) const {
   }
 }
 
-void Doors::remove(ClientNumber client) const { remove_door(directory_.get(), std::to_string(client).c_str()); }
+void Mailboxes::remove(ClientNumber client) const { remove_mailbox(directory_.get(), std::to_string(client).c_str()); }
 
-void Doors::remove_all() const {
+void Mailboxes::remove_all() const {
   const int copy = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(copy < 0 ? nullptr : ::fdopendir(copy), &::closedir);
   if (!entries) {
@@ -121,58 +122,59 @@ void Doors::remove_all() const {
     return;
   }
   while (const struct dirent* entry = ::readdir(entries.get())) {
-    if (is_number(entry->d_name)) remove_door(directory_.get(), entry->d_name);
+    if (is_number(entry->d_name)) remove_mailbox(directory_.get(), entry->d_name);
   }
 }
 
-Door::Door(spi::Loop& loop, const Doors& doors, ClientNumber client, OnMessage on_message)
+Mailbox::Mailbox(spi::Loop& loop, const Mailboxes& mailboxes, ClientNumber client, OnMessage on_message)
     : loop_(loop),
-      doors_(doors),
+      mailboxes_(mailboxes),
       client_(client),
       on_message_(std::move(on_message)),
-      listener_(doors.open(client)),
-      reopen_(loop, [this] { listen(); }) {
+      listener_(mailboxes.open(client)),
+      listen_again_(loop, [this] { listen(); }) {
   listen();
 }
 
-Door::~Door() {
-  for (const auto& [descriptor, guest] : guests_) loop_.unwatch(descriptor);
+Mailbox::~Mailbox() {
+  for (const auto& [descriptor, connection] : connections_) loop_.unwatch(descriptor);
   loop_.unwatch(listener_.get());
-  doors_.remove(client_);
+  mailboxes_.remove(client_);
 }
 
-void Door::listen() {
-  loop_.watch(listener_.get(), {.readable = true}, [this](spi::Loop::Ready) { let_in(); });
+void Mailbox::listen() {
+  loop_.watch(listener_.get(), {.readable = true}, [this](spi::Loop::Ready) { accept_connections(); });
 }
 
-void Door::let_in() {
+void Mailbox::accept_connections() {
   for (;;) {
     const ForkGate::Use use;
-    PrivateDescriptor guest(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!guest) {
+    PrivateDescriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno == EAGAIN) return;
-      // No descriptors left: whoever knocks would keep the loop busy. They look again after a while by themselves.
+      // No descriptors are left, and the next connection would keep the loop busy. Whoever wants one asks the database
+      // after a while by itself.
       loop_.unwatch(listener_.get());
-      reopen_.set(base::saturating_add(loop_.now(), pause));
+      listen_again_.set(base::saturating_add(loop_.now(), pause));
       return;
     }
-    const int descriptor = guest.get();
-    if (!hear(descriptor)) continue;
-    guests_.emplace(descriptor, std::move(guest));
+    const int descriptor = connection.get();
+    if (!read_messages(descriptor)) continue;
+    connections_.emplace(descriptor, std::move(connection));
     loop_.watch(descriptor, {.readable = true}, [this, descriptor](spi::Loop::Ready) {
-      if (hear(descriptor)) return;
+      if (read_messages(descriptor)) return;
       loop_.unwatch(descriptor);
-      guests_.erase(descriptor);
+      connections_.erase(descriptor);
     });
   }
 }
 
-/// False when the guest has left.
-bool Door::hear(int guest) {
+/// False when the other side has closed the connection.
+bool Mailbox::read_messages(int connection) {
   std::array<char, Message::max_bytes> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
   for (;;) {
-    const ssize_t size = ::recv(guest, bytes.data(), bytes.size(), 0);
+    const ssize_t size = ::recv(connection, bytes.data(), bytes.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return true;
     if (size <= 0) return false;
