@@ -279,14 +279,14 @@ struct Asio {
     const auto calls = asio_calls_of(call->work.get_executor());
     const AsioCalls::Id id = calls->add(std::move(call));
 
-    const AsyncCallback<Results...> callback = [calls, id](std::error_code error, Results... results) {
+    const auto callback = [calls, id](std::error_code error, Results... results) {
       calls->finish(id, [&](AsioCall& finished) {
         Handler& its_handler = static_cast<AsioCallOf<Handler>&>(finished).handler;
         net::post(AsioCompletion<Handler, Results...>{std::move(its_handler), {to_asio(error), std::move(results)...}});
       });
     };
     try {
-      start(callback, stop);
+      start(AsyncCallback<Results...>(callback), stop);
     } catch (const std::system_error& error) {
       callback(error.code(), Results()...);
     } catch (...) {

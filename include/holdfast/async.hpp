@@ -1,8 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <system_error>
 #include <type_traits>
+
+#include "holdfast/move_only_function.hpp"
 
 namespace holdfast {
 
@@ -11,7 +12,7 @@ class Hold;
 /// Hears how an asynchronous call ended: an error and an empty result, or no error and the result. Called exactly once,
 /// on a thread of the client's own; it may block and may call Holdfast, and must not throw.
 template <class... Results>
-using AsyncCallback = std::function<void(std::error_code, Results...)>;
+using AsyncCallback = MoveOnlyFunction<void(std::error_code, Results...)>;
 
 using AcquireCallback = AsyncCallback<Hold>;
 

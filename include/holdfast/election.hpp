@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +11,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/options.hpp"
 
@@ -114,7 +114,7 @@ class HOLDFAST_EXPORT Election {
 
   /// Campaigns, calls `work` with the leadership, and resigns however `work` ends; its exceptions pass through.
   /// `work` should end when `hold.stop_token()` is triggered.
-  void lead(std::string value, const std::function<void(const Hold& hold)>& work, std::stop_token stop = {});
+  void lead(std::string value, MoveOnlyFunction<void(const Hold& hold)> work, std::stop_token stop = {});
 
   /// Who leads now; empty if nobody does. Asks the store.
   std::optional<Leader> leader();
@@ -130,7 +130,7 @@ class HOLDFAST_EXPORT Election {
   /// none invented and no term twice with the same value. Of more than 16 changes between two looks at the store the
   /// oldest may be missed. Survives outages. One call at a time, on a thread of the client's own; may block and may
   /// call Holdfast, must not throw. That nobody leads any more is not told: ask leader().
-  Observation observe(std::function<void(const Leader&)> observer);
+  Observation observe(MoveOnlyFunction<void(const Leader&)> observer);
 
   const LockName& name() const noexcept;
 

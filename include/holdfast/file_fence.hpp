@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 
 #include "holdfast/export.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/token.hpp"
 
 namespace holdfast {
@@ -45,7 +45,7 @@ class HOLDFAST_EXPORT FileFence {
   /// Check and write in one step: runs `write` if the token is at least the largest admitted so far, and no other
   /// write() or admit() of any process before it has returned. False: refused, and not run. If it throws, the exception
   /// passes through and the token stays admitted. It must not use a fence of the same path: that would wait for itself.
-  [[nodiscard]] bool write(Token token, const std::function<void()>& write);
+  [[nodiscard]] bool write(Token token, MoveOnlyFunction<void()> write);
 
   /// The check without a write. What the caller does after it is a second step, and a larger token may come in between.
   [[nodiscard]] bool admit(Token token);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/error.hpp"
 #include "holdfast/export.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/status.hpp"
 #include "holdfast/token.hpp"
@@ -51,7 +51,7 @@ enum class Released {
 ///     while (work_left() && !hold.stop_token().stop_requested()) do_some_work(hold.token());
 class HOLDFAST_EXPORT Hold {
  public:
-  using Callback = std::function<void(HoldState)>;
+  using Callback = MoveOnlyFunction<void(HoldState)>;
 
   /// Holds nothing.
   Hold() noexcept = default;
@@ -91,7 +91,7 @@ class HOLDFAST_EXPORT Hold {
   /// soon after it was made (one with the reason and the end of another is the same); called like that of on_change().
   /// Letting go is up to the holder: whoever asked may evict it when `within` is over. If it was asked already, it is
   /// called with that. Replaces an earlier callback.
-  void on_release_request(std::function<void(const ReleaseRequest&)> callback);
+  void on_release_request(MoveOnlyFunction<void(const ReleaseRequest&)> callback);
   /// A descriptor that becomes readable when the hold is lost, for poll() and its relatives. Do not read from it or
   /// close it: it belongs to the hold. Throws Errc::exhausted when the process has no descriptors left.
   int lost_fd() const;

@@ -12,6 +12,7 @@
 #include "holdfast/file_fence.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/latch.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/multi_lock.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/name.hpp"

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,6 +12,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/options.hpp"
 
@@ -144,7 +144,7 @@ class HOLDFAST_EXPORT Once {
   }
 
   /// begin(), `job`, and succeed() unless `job` throws. True if this call did the job.
-  bool run(const std::function<void(const Hold& hold)>& job, std::stop_token stop = {});
+  bool run(MoveOnlyFunction<void(const Hold& hold)> job, std::stop_token stop = {});
 
   /// Whether a run would begin now, if none is under way.
   bool due();

@@ -40,7 +40,7 @@ struct ClientOptions {
   std::function<void(LogLevel, std::string_view)> log = {};
 
   /// Receives errors that no call could report: an unlock() that was not confirmed, an unlock() by a stranger.
-  /// Called like `log`.
+  /// Called like `log`. (Both are std::function, unlike all other callbacks, so that options can be copied.)
   std::function<void(const Error&)> on_error = {};
 };
 

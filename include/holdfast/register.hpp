@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +11,7 @@
 #include "holdfast/client.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 
 namespace holdfast {
@@ -64,7 +64,7 @@ class HOLDFAST_EXPORT Register {
 
   /// Reads, computes and writes, again and again until nobody else has written in between; returns what was written.
   /// `change` may run several times, must not have effects of its own, and may throw to give up.
-  Versioned update(const std::function<std::string(const std::string& value)>& change, std::stop_token stop = {});
+  Versioned update(MoveOnlyFunction<std::string(const std::string& value)> change, std::stop_token stop = {});
 
   /// Waits until the version is no longer `seen` and returns what the register then holds; a version that is more than
   /// one larger says that something in between was missed. Survives outages of the store.

@@ -78,7 +78,7 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
 /// News on their way to an observer: one call at a time, in order.
 class ObservationState : public std::enable_shared_from_this<ObservationState> {
  public:
-  ObservationState(std::shared_ptr<ElectionState> election, std::function<void(const Leader&)> observer)
+  ObservationState(std::shared_ptr<ElectionState> election, MoveOnlyFunction<void(const Leader&)> observer)
       : election_(std::move(election)), observer_(std::move(observer)) {}
 
   void begin() {
@@ -134,7 +134,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
   }
 
   const std::shared_ptr<ElectionState> election_;
-  const std::function<void(const Leader&)> observer_;
+  MoveOnlyFunction<void(const Leader&)> observer_;  ///< of the thread that tells
   std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable idle_;
@@ -163,7 +163,7 @@ Observation::~Observation() {
   if (state_) state_->end();
 }
 
-Observation Election::observe(std::function<void(const Leader&)> observer) {
+Observation Election::observe(MoveOnlyFunction<void(const Leader&)> observer) {
   auto state = std::make_shared<core::ObservationState>(state_, std::move(observer));
   state->begin();
   return Observation(std::move(state));
@@ -205,8 +205,9 @@ void Election::async_campaign(std::string value, AsyncCallback<Token> callback, 
         [&](Caller& caller) {
           return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
         },
-        [leadership, callback = std::move(callback)](const spi::Result<>& published) {
-          published.ok() ? callback({}, leadership->token()) : callback(published.failure().code, Token());
+        [leadership, callback = std::move(callback)](const spi::Result<>& published) mutable {
+          if (published.ok()) return callback({}, leadership->token());
+          callback(published.failure().code, Token());
         });
     return;
   }
@@ -216,8 +217,8 @@ void Election::async_campaign(std::string value, AsyncCallback<Token> callback, 
       [&](Caller& caller) {
         return core::campaign(caller, name(), std::move(value), state_->options, spi::WhenBusy::wait);
       },
-      [state = state_, callback = std::move(callback)](auto elected) {
-        core::heard_by(callback)(state->end_campaign(std::move(elected)));
+      [state = state_, heard = core::heard_by(std::move(callback))](auto elected) mutable {
+        heard(state->end_campaign(std::move(elected)));
       });
 }
 
@@ -250,7 +251,7 @@ void Election::async_resign(AsyncCallback<Released> callback) {
   state_->client.core().check_open();  // a closed client calls nobody back
   const auto leadership = state_->take_leadership();
   if (leadership) return leadership->async_release(std::move(callback));
-  state_->client.core().run([callback = std::move(callback)] { callback({}, Released::not_held); });
+  state_->client.core().run([callback = std::move(callback)]() mutable { callback({}, Released::not_held); });
 }
 
 bool Election::leads() const noexcept { return state_->leadership() != nullptr; }
@@ -261,7 +262,7 @@ std::shared_ptr<const Hold> Election::hold() const {
   return leadership;
 }
 
-void Election::lead(std::string value, const std::function<void(const Hold& hold)>& work, std::stop_token stop) {
+void Election::lead(std::string value, MoveOnlyFunction<void(const Hold& hold)> work, std::stop_token stop) {
   campaign(std::move(value), std::move(stop));
   struct Resigning {
     Election& election;

@@ -201,7 +201,7 @@ File open_or_create(const std::filesystem::path& path) {
 FileFence::FileFence(const std::filesystem::path& path, std::chrono::milliseconds patience)
     : path_(std::filesystem::absolute(path)), patience_(patience) {}
 
-bool FileFence::write(Token token, const std::function<void()>& write) {
+bool FileFence::write(Token token, MoveOnlyFunction<void()> write) {
   File file = open_or_create(path_);
   file.lock(LOCK_EX, patience_, path_);
   const Token largest = read_record(file, path_);

@@ -76,7 +76,7 @@ void Hold::on_change(Callback callback) {
   core_->inside([&] { mine.on_change(std::move(callback), *core_); });
 }
 
-void Hold::on_release_request(std::function<void(const ReleaseRequest&)> callback) {
+void Hold::on_release_request(MoveOnlyFunction<void(const ReleaseRequest&)> callback) {
   core::HoldRecord& mine = record();
   core_->inside([&] { mine.on_release_request(std::move(callback), *core_); });
 }

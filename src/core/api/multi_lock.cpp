@@ -60,7 +60,8 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
   void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop) {
     for (const Group& group : groups_) group.core->check_open();
     take_all(shared_from_this(), nanoseconds::max(), std::move(stop), Waiting::calls_back)
-        .start([heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) { heard(std::move(taken)); });
+        .start(
+            [heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) mutable { heard(std::move(taken)); });
   }
 
   void report_unlock_by_stranger() const noexcept {

@@ -84,7 +84,7 @@ void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
   ending->once->lock.core().async_perform<spi::Nothing>(
       {},
       [&](Caller& caller) { return core::remember_success(caller, ending->once->lock.name(), ending->begun, result); },
-      [ending, heard = core::heard_by(std::move(callback))](const spi::Result<>& written) {
+      [ending, heard = core::heard_by(std::move(callback))](const spi::Result<>& written) mutable {
         ending->hold.release();  // before anybody hears of it
         heard(written);
       });
@@ -136,13 +136,13 @@ Attempt Once::attempt_within(std::chrono::nanoseconds wait, std::stop_token stop
 void Once::async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop) {
   state_->lock.core().async_perform<std::optional<core::BegunRun>>(
       std::move(stop), [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::wait); },
-      [state = state_, callback = std::move(callback)](spi::Result<std::optional<core::BegunRun>> begun) {
+      [state = state_, callback = std::move(callback)](spi::Result<std::optional<core::BegunRun>> begun) mutable {
         if (begun.ok()) return callback({}, state->run_of(std::move(begun.value())));
         callback(begun.failure().code, std::nullopt);
       });
 }
 
-bool Once::run(const std::function<void(const Hold& hold)>& job, std::stop_token stop) {
+bool Once::run(MoveOnlyFunction<void(const Hold& hold)> job, std::stop_token stop) {
   auto begun = begin(std::move(stop));
   if (!begun) return false;
   job(begun->hold());

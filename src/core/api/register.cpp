@@ -57,7 +57,7 @@ std::int64_t Register::add(std::int64_t amount) {
   return core::value_or_throw(std::move(answer), "adding to register '" + name_.text() + "'");
 }
 
-Versioned Register::update(const std::function<std::string(const std::string& value)>& change, std::stop_token stop) {
+Versioned Register::update(MoveOnlyFunction<std::string(const std::string& value)> change, std::stop_token stop) {
   Versioned now = get();
   for (;;) {
     if (stop.stop_requested()) throw Error(Errc::cancelled, "updating register '" + name_.text() + "': cancelled");

@@ -193,7 +193,7 @@ struct ClientCore::AsyncAcquire {
   const std::shared_ptr<ClientCore> core;
   Cell& cell;
   const LockOptions options;
-  const AcquireCallback callback;
+  AcquireCallback callback;
   Request request;
   std::unique_ptr<AsyncAcquire> itself;
   bool stopped = false;  ///< under the monitor
@@ -247,7 +247,7 @@ void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCal
                  expectation = std::move(expectation)](Released outcome) mutable {
       if (outcome == Released::not_held && hold->state_at(monitor_.now()) != HoldState::released)
         hold->was_lost_before();
-      run([callback = std::move(callback), outcome] { callback({}, outcome); });
+      run([callback = std::move(callback), outcome]() mutable { callback({}, outcome); });
     };
     if (hold->cell() != nullptr) {
       hold->cell()->release(*hold, std::move(told));
