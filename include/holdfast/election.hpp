@@ -31,7 +31,7 @@ struct Leader {
 
 /// Keeps an observer called while it exists. Its destructor waits for a call that is under way, unless it is destroyed
 /// by that call itself.
-class HOLDFAST_EXPORT Observation {
+class [[nodiscard]] HOLDFAST_EXPORT Observation {
  public:
   Observation() noexcept;
   Observation(Observation&&) noexcept;

@@ -49,7 +49,7 @@ enum class Released {
 ///
 ///     holdfast::Hold hold = mutex.acquire();
 ///     while (work_left() && !hold.stop_token().stop_requested()) do_some_work(hold.token());
-class HOLDFAST_EXPORT Hold {
+class [[nodiscard]] HOLDFAST_EXPORT Hold {
  public:
   using Callback = MoveOnlyFunction<void(HoldState)>;
 

@@ -24,7 +24,7 @@ class MultiHoldState;
 
 /// Several locks that are held together: when one of them is lost, all are. Released when this object is destroyed.
 /// Thread-safe, except for moving, assigning and destroying.
-class HOLDFAST_EXPORT MultiHold {
+class [[nodiscard]] HOLDFAST_EXPORT MultiHold {
  public:
   /// Holds nothing.
   MultiHold() noexcept;
@@ -105,16 +105,16 @@ class HOLDFAST_EXPORT MultiLock {
 
   /// By handle.
   MultiHold acquire(std::stop_token stop = {});
-  std::optional<MultiHold> try_acquire();
+  [[nodiscard]] std::optional<MultiHold> try_acquire();
   /// Empty if they could not all be had in time. Zero tries once; a negative duration throws Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<MultiHold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
-                                           std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<MultiHold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                         std::stop_token stop = {}) {
     return try_acquire_within(detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<MultiHold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                             std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<MultiHold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                           std::stop_token stop = {}) {
     return try_acquire_within(detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop = {});
@@ -137,7 +137,7 @@ class HOLDFAST_EXPORT MultiLock {
 /// So each of many workers picks a task that nobody else works on.
 ///
 ///     auto task = holdfast::try_lock_any(client, {"task/1", "task/2", "task/3"});
-HOLDFAST_EXPORT std::optional<Hold> try_lock_any(Client& client, const std::vector<LockName>& names,
-                                                 const LockOptions& options = {});
+[[nodiscard]] HOLDFAST_EXPORT std::optional<Hold> try_lock_any(Client& client, const std::vector<LockName>& names,
+                                                               const LockOptions& options = {});
 
 }  // namespace holdfast

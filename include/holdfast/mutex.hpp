@@ -72,15 +72,16 @@ class HOLDFAST_EXPORT Mutex {
   /// waits for itself.
   Hold acquire(std::stop_token stop = {});
   /// Empty if somebody holds it.
-  std::optional<Hold> try_acquire();
+  [[nodiscard]] std::optional<Hold> try_acquire();
   /// Empty if it could not be had in time. Zero tries once; a negative duration throws Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                    std::stop_token stop = {}) {
     return try_acquire_within(detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                        std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                      std::stop_token stop = {}) {
     return try_acquire_within(detail::time_until(deadline), std::move(stop));
   }
 

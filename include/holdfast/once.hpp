@@ -44,7 +44,7 @@ struct LastRun {
 
 /// A run that is under way. If it is destroyed without succeed(), it has failed, and anybody may try again.
 /// Not thread-safe, except for what hold() offers.
-class HOLDFAST_EXPORT Run {
+class [[nodiscard]] HOLDFAST_EXPORT Run {
  public:
   Run() noexcept;
   Run(Run&&) noexcept;
@@ -85,7 +85,7 @@ class HOLDFAST_EXPORT Run {
 };
 
 /// What became of an attempt to begin a run.
-struct Attempt {
+struct [[nodiscard]] Attempt {
   enum class Outcome {
     begun,  ///< `run` is under way
     done,   ///< there is nothing to do: a run was successful in this period
@@ -118,13 +118,14 @@ class HOLDFAST_EXPORT Once {
 
   /// Begins a run unless one was successful in this period; waits for a run that is under way, because it may fail.
   /// Empty if there is nothing to do.
-  std::optional<Run> begin(std::stop_token stop = {});
+  [[nodiscard]] std::optional<Run> begin(std::stop_token stop = {});
   /// The same without waiting: empty also if a run is under way.
-  std::optional<Run> try_begin();
+  [[nodiscard]] std::optional<Run> try_begin();
   /// The same, but waits at most so long for a run that is under way; a negative duration throws
   /// Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration,
+                                                 std::stop_token stop = {}) {
     Attempt attempt = attempt_for(duration, std::move(stop));
     if (attempt.outcome != Attempt::Outcome::begun) return std::nullopt;
     return std::move(attempt.run);

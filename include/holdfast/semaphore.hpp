@@ -49,16 +49,16 @@ class HOLDFAST_EXPORT Semaphore {
   /// All that acquire throw Errc::invalid_argument if `permits` is zero or more than the total.
   Hold acquire(std::uint32_t permits = 1, std::stop_token stop = {});
   /// Empty if there are not enough, or somebody waits for some.
-  std::optional<Hold> try_acquire(std::uint32_t permits = 1);
+  [[nodiscard]] std::optional<Hold> try_acquire(std::uint32_t permits = 1);
   /// Empty if they could not be had in time. Zero tries once; a negative duration throws Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::uint32_t permits = 1,
-                                      std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                    std::uint32_t permits = 1, std::stop_token stop = {}) {
     return try_acquire_within(permits, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                        std::uint32_t permits = 1, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                      std::uint32_t permits = 1, std::stop_token stop = {}) {
     return try_acquire_within(permits, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(std::uint32_t permits, AcquireCallback callback, std::stop_token stop = {});

@@ -85,14 +85,15 @@ class HOLDFAST_EXPORT SharedMutex {
   // Writing, by handle.
 
   Hold acquire(std::stop_token stop = {});
-  std::optional<Hold> try_acquire();
+  [[nodiscard]] std::optional<Hold> try_acquire();
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                    std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::exclusive, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                        std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                      std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(AcquireCallback callback, std::stop_token stop = {});
@@ -107,15 +108,15 @@ class HOLDFAST_EXPORT SharedMutex {
   // Reading, by handle.
 
   Hold acquire_shared(std::stop_token stop = {});
-  std::optional<Hold> try_acquire_shared();
+  [[nodiscard]] std::optional<Hold> try_acquire_shared();
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_shared_for(const std::chrono::duration<Rep, Period>& duration,
-                                             std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_shared_for(const std::chrono::duration<Rep, Period>& duration,
+                                                           std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::shared, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                               std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                             std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::shared, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire_shared(AcquireCallback callback, std::stop_token stop = {});

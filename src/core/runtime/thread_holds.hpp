@@ -38,9 +38,9 @@ class ThreadHolds {
     entries_.splice(entries_.begin(), spare_, spare_.begin());
   }
 
-  /// REQUIRES: `entry` came from find().
-  Hold take(Entry& entry) {
-    Hold hold = std::move(entry.hold);
+  /// Releases the entry's hold. REQUIRES: `entry` came from find().
+  void take(Entry& entry) {
+    const Hold released = std::move(entry.hold);
     for (auto at = entries_.begin(); at != entries_.end(); ++at) {
       if (&*at != &entry) continue;
       if (spare_.empty()) {
@@ -50,7 +50,6 @@ class ThreadHolds {
       }
       break;
     }
-    return hold;
   }
 
  private:
