@@ -1,8 +1,14 @@
 #pragma once
 
 #include <compare>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
+#include <version>
+#ifdef __cpp_lib_format
+#include <format>
+#endif
 
 #include "holdfast/export.hpp"
 
@@ -31,6 +37,10 @@ class HOLDFAST_EXPORT LockName {
 
   friend bool operator==(const LockName&, const LockName&) = default;
   friend std::strong_ordering operator<=>(const LockName&, const LockName&) = default;
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const LockName& name) {
+    return out << name.text_;
+  }
 
  private:
   friend struct spi::PartName;
@@ -40,3 +50,20 @@ class HOLDFAST_EXPORT LockName {
 };
 
 }  // namespace holdfast
+
+template <>
+struct std::hash<holdfast::LockName> {
+  std::size_t operator()(const holdfast::LockName& name) const noexcept {
+    return std::hash<std::string>()(name.text());
+  }
+};
+
+#ifdef __cpp_lib_format
+template <>
+struct std::formatter<holdfast::LockName> : std::formatter<std::string_view> {
+  template <class Context>
+  auto format(const holdfast::LockName& name, Context& context) const {
+    return std::formatter<std::string_view>::format(name.text(), context);
+  }
+};
+#endif
