@@ -2,6 +2,7 @@
 
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include "holdfast/move_only_function.hpp"
 
@@ -29,13 +30,27 @@ concept CompletionToken =
     !std::is_same_v<std::decay_t<Token>, AsyncCallback<Results...>> &&
     (!std::is_invocable_v<std::decay_t<Token>&, std::error_code, Results...> || HasAssociations<std::decay_t<Token>>);
 
-/// How an asynchronous call is begun with such a token: include <holdfast/asio.hpp>, which defines it.
+/// How a call is begun with such a token: <holdfast/asio.hpp> defines it.
 template <class... Results>
 struct Asio;
 
-/// The same, looked up only when a token is used.
+template <class T>
+concept Defined = requires { sizeof(T); };
+
+/// The same, looked up only when a token is used, so that the other headers do not need Asio.
 template <class Token, class... Results>
-struct AsioFor : Asio<Results...> {};
+struct AsioFor {
+  template <class Start>
+  static auto initiate(Token&& token, Start&& start) {
+    if constexpr (Defined<Asio<Results...>>) {
+      return Asio<Results...>::initiate(std::forward<Token>(token), std::forward<Start>(start));
+    } else {
+      static_assert(Defined<Asio<Results...>>,
+                    "the last argument is not a callback for this call: it cannot be called with a std::error_code and "
+                    "the call's results. If it is one of Asio's completion tokens, include <holdfast/asio.hpp>");
+    }
+  }
+};
 
 }  // namespace detail
 }  // namespace holdfast
