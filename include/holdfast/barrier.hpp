@@ -16,7 +16,7 @@
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
 /// `std::barrier` across processes: nobody goes on before all parties have arrived. Then it starts anew, for the next
@@ -64,7 +64,7 @@ class HOLDFAST_EXPORT Barrier {
  private:
   std::optional<std::uint64_t> arrive_and_wait_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
   std::uint32_t parties_;
   LockOptions options_;

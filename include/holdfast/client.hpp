@@ -18,8 +18,7 @@ namespace holdfast {
 
 namespace core {
 class ClientCore;
-class ClientHandle;
-}  // namespace core
+}
 
 /// What became of a revocation.
 enum class Revoked {
@@ -83,7 +82,7 @@ class HOLDFAST_EXPORT Client {
   std::vector<int> lifeline();
 
  private:
-  friend class core::ClientHandle;
+  friend class core::ClientCore;
 
   std::shared_ptr<core::ClientCore> core_;
 };

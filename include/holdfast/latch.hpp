@@ -15,7 +15,7 @@
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
 /// `std::latch` across processes: opens for good when it was counted down as often as its count says.
@@ -69,7 +69,7 @@ class HOLDFAST_EXPORT Latch {
  private:
   bool wait_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
   std::uint32_t count_;
 };

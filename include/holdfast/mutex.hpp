@@ -16,7 +16,7 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
 /// One lock for a fleet of processes: `std::mutex` across machines.
@@ -117,8 +117,7 @@ class HOLDFAST_EXPORT Mutex {
   std::optional<Hold> try_acquire_within(std::chrono::nanoseconds wait, std::stop_token stop);
   void async_try_acquire_within(std::chrono::nanoseconds wait, AcquireCallback callback, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
 };
 
 }  // namespace holdfast

@@ -15,7 +15,7 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
 /// A Mutex that its holding thread may lock again; it is given back at the last unlock().
@@ -63,8 +63,7 @@ class HOLDFAST_EXPORT RecursiveMutex {
  private:
   bool try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
 };
 
 }  // namespace holdfast

@@ -17,7 +17,7 @@
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
 /// A value and its version. Version 0: it was never written, and the value is empty. Each write makes the version
@@ -125,7 +125,7 @@ class HOLDFAST_EXPORT Register {
   std::optional<Versioned> wait_for_change_within(std::uint64_t seen, std::chrono::nanoseconds wait,
                                                   std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
 };
 

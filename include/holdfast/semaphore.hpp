@@ -18,7 +18,7 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
 /// A number of permits for a fleet: at most `total` are out at any time, whoever has them.
@@ -81,8 +81,7 @@ class HOLDFAST_EXPORT Semaphore {
  private:
   std::optional<Hold> try_acquire_within(std::uint32_t permits, std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
   std::atomic<std::uint32_t> total_;
 };
 

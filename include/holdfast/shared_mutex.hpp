@@ -16,7 +16,7 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
 /// `std::shared_timed_mutex` across machines: held by one writer, or by any number of readers.
@@ -136,8 +136,7 @@ class HOLDFAST_EXPORT SharedMutex {
   bool try_lock_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
   std::optional<Hold> try_acquire_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
 };
 
 }  // namespace holdfast

@@ -10,8 +10,7 @@
 
 namespace holdfast {
 
-Client::Client(std::string_view url, ClientOptions options)
-    : core_(std::make_shared<core::ClientCore>(url, std::move(options))) {}
+Client::Client(std::string_view url, ClientOptions options) : core_(core::ClientCore::open(url, std::move(options))) {}
 
 Client::Client(Client&&) noexcept = default;
 
@@ -23,12 +22,7 @@ Client& Client::operator=(Client&& other) noexcept {
 }
 
 Client::~Client() {
-  if (!core_) return;
-  if (core_->forked()) {
-    core::bury(std::move(core_));
-  } else {
-    core_->close();
-  }
+  if (core_) core_->close();
 }
 
 void Client::close() noexcept { core_->close(); }

@@ -6,8 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 #include "core/operations/election_steps.hpp"
 #include "core/runtime/perform.hpp"
 
@@ -22,7 +21,7 @@ namespace core {
 class ElectionState : public std::enable_shared_from_this<ElectionState> {
  public:
   ElectionState(const Client& its_client, LockName its_name, LockOptions its_options)
-      : client(its_client), name(std::move(its_name)), options(std::move(its_options)) {}
+      : core(ClientCore::of(its_client)), name(std::move(its_name)), options(std::move(its_options)) {}
 
   /// The present leadership; null if it does not lead.
   std::shared_ptr<Hold> leadership() const {
@@ -47,7 +46,7 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
 
   /// One campaign at a time. Throws Errc::invalid_argument; Errc::closed or Errc::forked if none can begin any more.
   void begin_campaign() {
-    client.core().check_open();
+    core->check_open();
     const std::scoped_lock lock(mutex_);
     if (std::exchange(campaigning_, true)) {
       throw Error(Errc::invalid_argument, "election '" + name.text() +
@@ -58,13 +57,13 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     const std::scoped_lock lock(mutex_);
     campaigning_ = false;
     if (!result.ok()) return std::move(result.failure());
-    auto elected = std::make_shared<Hold>(client.core().hold_of(std::move(result.value())));
+    auto elected = std::make_shared<Hold>(core->hold_of(std::move(result.value())));
     if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed meanwhile"};
     leadership_ = std::move(elected);
     return leadership_->token();
   }
 
-  const ClientHandle client;
+  const std::shared_ptr<ClientCore> core;
   const LockName name;
   const LockOptions options;
 
@@ -82,7 +81,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
       : election_(std::move(election)), observer_(std::move(observer)) {}
 
   void begin() {
-    ClientCore& core = election_->client.core();
+    ClientCore& core = *election_->core;
     core.async_perform<spi::Nothing>(
         stop_.get_token(),
         [&](Caller& caller) {
@@ -92,13 +91,13 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
         [self = shared_from_this()](const spi::Result<>& ended) {
           const Errc code = ended.ok() ? Errc::closed : ended.failure().code;
           if (code == Errc::cancelled || code == Errc::closed) return;
-          self->election_->client.core().report(
+          self->election_->core->report(
               code, "observing election '" + self->election_->name.text() + "' has ended: " + ended.failure().detail);
         });
   }
 
   void end() {
-    if (election_->client.core().forked()) return;
+    if (election_->core->forked()) return;
     {
       std::unique_lock lock(mutex_);
       ended_ = true;
@@ -115,7 +114,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
     if (ended_) return;
     news_.push_back(std::move(leader));
     if (std::exchange(telling_, true)) return;
-    election_->client.core().run([self = shared_from_this()] { self->tell(); });
+    election_->core->run([self = shared_from_this()] { self->tell(); });
   }
 
   void tell() {
@@ -191,14 +190,14 @@ std::optional<Token> Election::try_campaign_within(std::string value, std::chron
   }
   state_->begin_campaign();
   const auto [when_busy, limit] = core::patience_for(wait);
-  auto elected = state_->client.core().perform<std::shared_ptr<core::HoldRecord>>(limit, stop, [&](Caller& caller) {
+  auto elected = state_->core->perform<std::shared_ptr<core::HoldRecord>>(limit, stop, [&](Caller& caller) {
     return core::campaign(caller, name(), std::move(value), state_->options, when_busy);
   });
   return core::value_or_empty(state_->end_campaign(std::move(elected)), "campaigning in '" + name().text() + "'");
 }
 
 void Election::async_campaign(std::string value, AsyncCallback<Token> callback, std::stop_token stop) {
-  core::ClientCore& core = state_->client.core();
+  core::ClientCore& core = *state_->core;
   if (const auto leadership = state_->leadership()) {
     core.async_perform<spi::Nothing>(
         std::move(stop),
@@ -225,7 +224,7 @@ void Election::async_campaign(std::string value, AsyncCallback<Token> callback, 
 void Election::proclaim(std::string value) {
   const auto leadership = state_->last_leadership();
   if (!leadership) throw Error(Errc::not_held, "election '" + name().text() + "': this object does not lead");
-  auto published = state_->client.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
+  auto published = state_->core->perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
     return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
   });
   core::value_or_throw(std::move(published), "proclaiming in election '" + name().text() + "'");
@@ -239,7 +238,7 @@ Released Election::resign() {
 void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
   const auto leadership = state_->last_leadership();
   if (!leadership) throw Error(Errc::not_held, "election '" + name().text() + "': this object does not lead");
-  state_->client.core().async_perform<spi::Nothing>(
+  state_->core->async_perform<spi::Nothing>(
       {},
       [&](Caller& caller) {
         return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
@@ -248,10 +247,10 @@ void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
 }
 
 void Election::async_resign(AsyncCallback<Released> callback) {
-  state_->client.core().check_open();  // a closed client calls nobody back
+  state_->core->check_open();  // a closed client calls nobody back
   const auto leadership = state_->take_leadership();
   if (leadership) return leadership->async_release(std::move(callback));
-  state_->client.core().run([callback = std::move(callback)]() mutable { callback({}, Released::not_held); });
+  state_->core->run([callback = std::move(callback)]() mutable { callback({}, Released::not_held); });
 }
 
 bool Election::leads() const noexcept { return state_->leadership() != nullptr; }
@@ -272,13 +271,13 @@ void Election::lead(std::string value, MoveOnlyFunction<void(const Hold& hold)> 
 }
 
 std::optional<Leader> Election::leader() {
-  auto leader = state_->client.core().perform<std::optional<Leader>>(
+  auto leader = state_->core->perform<std::optional<Leader>>(
       Duration::max(), {}, [&](Caller& caller) { return core::current_leader(caller, name()); });
   return core::value_or_throw(std::move(leader), "asking who leads in '" + name().text() + "'");
 }
 
 void Election::async_leader(AsyncCallback<std::optional<Leader>> callback) {
-  state_->client.core().async_perform<std::optional<Leader>>(
+  state_->core->async_perform<std::optional<Leader>>(
       {}, [&](Caller& caller) { return core::current_leader(caller, name()); }, core::heard_by(std::move(callback)));
 }
 

@@ -25,12 +25,7 @@ Hold& Hold::operator=(Hold&& other) noexcept {
 }
 
 Hold::~Hold() {
-  if (!record_) return;
-  if (core_->forked()) {
-    core::bury(std::move(core_));
-  } else {
-    core_->release_without_waiting(*record_);
-  }
+  if (record_) core_->release_without_waiting(*record_);
 }
 
 core::HoldRecord& Hold::record() const {

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
 #include "core/api/multi_hold_state.hpp"
 #include "core/operations/multi_lock_steps.hpp"
 #include "holdfast/mutex.hpp"
@@ -34,7 +32,7 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
     for (const MultiLock::Part& part : parts) {
       const std::size_t index = mutexes_.size();
       mutexes_.push_back(std::make_unique<Mutex>(part.client, part.name, options));
-      add_to_group(ClientHandle(part.client).core(), index);
+      add_to_group(*ClientCore::of(part.client), index);
     }
     for (Group& group : groups_) {
       const auto name_of = [this](std::size_t index) -> const LockName& { return mutexes_[index]->name(); };

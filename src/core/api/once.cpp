@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 #include "core/operations/once_steps.hpp"
 #include "core/runtime/perform.hpp"
 
@@ -23,11 +22,11 @@ namespace core {
 /// What a Once and its runs share.
 class OnceState : public std::enable_shared_from_this<OnceState> {
  public:
-  OnceState(const Client& client, const LockName& name, std::chrono::milliseconds its_period, OnceOptions its_options)
-      : lock(client, name), period(its_period), options(std::move(its_options)) {}
+  OnceState(const Client& client, const LockName& name, std::chrono::milliseconds its_period, OnceOptions options)
+      : lock(client, name, std::move(options.lock)), period(its_period), at_least(options.at_least) {}
 
   Operation<std::optional<BegunRun>> begin(Caller& caller, spi::WhenBusy when_busy) const {
-    return begin_run(caller, lock.cell(), period, options.at_least, options.lock, when_busy);
+    return begin_run(caller, lock.cell(), period, at_least, lock.options(), when_busy);
   }
   std::optional<Run> run_of(std::optional<BegunRun> begun) {
     if (!begun) return std::nullopt;
@@ -35,9 +34,9 @@ class OnceState : public std::enable_shared_from_this<OnceState> {
     return Run(std::make_unique<Run::State>(Run::State{shared_from_this(), *std::move(begun), std::move(hold)}));
   }
 
-  const CellHandle lock;
+  const ClientLock lock;
   const std::chrono::milliseconds period;
-  const OnceOptions options;
+  const std::chrono::milliseconds at_least;
 };
 
 }  // namespace core
@@ -71,7 +70,7 @@ void Run::record_success(std::int32_t result) { remember(result); }
 
 void Run::remember(std::int32_t result) const {
   static_cast<void>(hold());
-  const core::CellHandle& lock = state_->once->lock;
+  const core::ClientLock& lock = state_->once->lock;
   auto written = lock.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
     return core::remember_success(caller, lock.name(), state_->begun, result);
   });
@@ -107,7 +106,6 @@ Once::Once(Client& client, const LockName& name, std::chrono::milliseconds perio
     throw Error(Errc::invalid_argument, "at_least and at_most of '" + name.text() + "' must not be negative");
   }
   options.lock.max_hold = options.at_most;
-  core::check(options.lock);
   state_ = std::make_shared<core::OnceState>(client, name, period, std::move(options));
 }
 

@@ -73,6 +73,16 @@ class StopUnlessReleased {
 
 // --- beginning and end ----------------------------------------------------------------------------------------------
 
+std::shared_ptr<ClientCore> ClientCore::open(std::string_view url, ClientOptions options) {
+  return {new ClientCore(url, std::move(options)), [](ClientCore* core) {
+            if (core->forked()) {
+              keep_for_ever(core);
+            } else {
+              delete core;
+            }
+          }};
+}
+
 ClientCore::ClientCore(std::string_view url, ClientOptions options)
     : options_(checked(std::move(options))), monitor_(workers_), engine_(monitor_, *this, engine_options(options_)) {
   StopUnlessReleased guard(monitor_);

@@ -23,7 +23,7 @@ class ThreadHolds {
     return holds;
   }
 
-  /// Null if this thread does not hold it. Stays where it is until it is taken.
+  /// Null if this thread does not hold it. Stays where it is until it is removed.
   Entry* find(std::uint64_t cell) {
     for (Entry& entry : entries_) {
       if (entry.cell == cell) return &entry;
@@ -39,7 +39,7 @@ class ThreadHolds {
   }
 
   /// Releases the entry's hold. REQUIRES: `entry` came from find().
-  void take(Entry& entry) {
+  void remove(Entry& entry) {
     const Hold released = std::move(entry.hold);
     for (auto at = entries_.begin(); at != entries_.end(); ++at) {
       if (&*at != &entry) continue;
