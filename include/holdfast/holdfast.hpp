@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything a program needs: include this, or the single headers.
+/// Includes everything except <holdfast/asio.hpp>. A program may include the single headers instead.
 
 #include "holdfast/async.hpp"
 #include "holdfast/barrier.hpp"

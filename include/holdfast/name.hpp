@@ -18,17 +18,17 @@ namespace spi {
 struct PartName;
 }
 
-/// The name of a lock: 1 to 512 bytes of valid UTF-8 without NUL; any other character is allowed.
+/// The name of a lock: 1 to 512 bytes of valid UTF-8. Every character except NUL is allowed.
 ///
-/// Names are compared byte by byte: `A` and `a`, `job` and `job/1` are different locks on every store.
-/// An immutable value; safe to read from several threads.
+/// Names are compared byte by byte: `A` and `a`, or `job` and `job/1`, are different locks on every store. A LockName
+/// is an immutable value, so several threads may read it.
 ///
 ///     holdfast::LockName name = "invoices/2024";
 class HOLDFAST_EXPORT LockName {
  public:
   static constexpr std::size_t max_bytes = 512;
 
-  /// Throws Error (Errc::invalid_argument) that says what is wrong with the text.
+  /// Throws Errc::invalid_argument; the message says what is wrong with the text.
   LockName(std::string text);
   LockName(std::string_view text) : LockName(std::string(text)) {}
   LockName(const char* text) : LockName(std::string(text)) {}

@@ -24,29 +24,30 @@ class ClientLock;
 ///     holdfast::SharedMutex mutex(client, "price-list");
 ///     std::shared_lock reading(mutex);
 ///
-/// Readers and writers stand in one line: whoever comes behind a waiting writer waits for it, so writers are not
-/// starved; readers that stand behind one another enter together. All readers of one client that want the same ttl
-/// share one claim in the store, for the bound that ClientOptions::local_turns sets.
+/// Readers and writers wait in one line. Whoever comes behind a waiting writer waits for that writer, so writers are
+/// not starved; readers that stand behind one another are admitted together. All readers of one client that want the
+/// same ttl share one claim in the store, within the limits that ClientOptions::local_turns sets.
 ///
-/// A reader's token is at least that of the last writer before it and smaller than that of the next: a resource that
-/// checks tokens knows which version it may show. Readers may have equal tokens.
+/// A reader's token is at least that of the last writer before it and smaller than that of the next writer, so a
+/// resource that checks tokens knows which version it may show. Readers may have equal tokens.
 ///
-/// A reader cannot become a writer: two readers who want that would wait for each other for ever. A writer can become a
-/// reader without letting go: downgrade().
+/// A reader cannot become a writer, because two readers that want to would wait for each other for ever. A writer can
+/// become a reader without releasing the lock: see downgrade().
 ///
-/// The same lock as a Mutex of that name, which is a writer. Thread-safe; errors, stop_tokens and the two ways to hold
-/// it as with Mutex. Where the store has no shared locks (StoreTraits::shared), the shared calls answer
-/// Errc::unsupported.
+/// It is the same lock as a Mutex of that name, which is a writer. Thread-safe. Errors, stop_tokens and the two ways to
+/// hold the lock are those of Mutex. The shared calls answer Errc::unsupported if the store does not support shared
+/// locks (StoreTraits::shared).
 class HOLDFAST_EXPORT SharedMutex {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid.
   SharedMutex(Client& client, const LockName& name, LockOptions options = {});
   ~SharedMutex();
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
 
-  // Writing, by thread. Throws std::errc::resource_deadlock_would_occur (as a std::system_error) if this thread has
-  // locked it already, in either way; try_lock() is then false.
+  // Writing, by thread. lock() and lock_shared() throw std::errc::resource_deadlock_would_occur (as a
+  // std::system_error) if this thread has locked the mutex already, in either way. The functions that try return false
+  // then.
 
   void lock() { lock({}); }
   void lock(std::stop_token stop);
@@ -59,9 +60,10 @@ class HOLDFAST_EXPORT SharedMutex {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
     return try_lock_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
   }
-  /// As Mutex::unlock(). A thread that reads changes nothing by it.
+  /// Works as Mutex::unlock(). If this thread is a reader, nothing changes.
   void unlock() noexcept;
-  /// Makes this thread's lock() a lock_shared(), as Hold::downgrade() does. Throws Errc::not_held if there is none.
+  /// Turns this thread's lock() into a lock_shared(), as Hold::downgrade() does. Throws Errc::not_held if this thread
+  /// does not hold the lock.
   void downgrade();
 
   // Reading, by thread.
@@ -79,7 +81,8 @@ class HOLDFAST_EXPORT SharedMutex {
   }
   void unlock_shared() noexcept;
 
-  /// This thread's hold, of either kind. Throws Errc::not_held if it has none. Valid until this thread unlocks.
+  /// The calling thread's hold, of either kind. Throws Errc::not_held if it has none. The reference is valid until this
+  /// thread unlocks.
   const Hold& hold() const;
 
   // Writing, by handle.

@@ -12,10 +12,10 @@
 
 namespace holdfast {
 
-/// A fencing token: strictly larger for each later holder of one name, for ever.
+/// A fencing token: each later holder of a name has a strictly larger one, for ever.
 ///
-/// Send it along with every write to the protected resource, and let the resource refuse a token smaller than
-/// the largest it has seen: then a holder that was paused and lost its lock cannot do harm when it wakes up.
+/// Send the token along with every write to the protected resource, and let the resource refuse a token that is smaller
+/// than the largest one it has seen. Then a holder that was paused and lost its lock can do no harm when it wakes up.
 /// Tokens of different names must not be compared.
 ///
 ///     if (token < largest_seen) throw std::runtime_error("stale writer");
