@@ -41,7 +41,8 @@ namespace {
 
 void check_within(const LockName& name, const ReleaseRequest& request) {
   if (request.within >= std::chrono::milliseconds::zero()) return;
-  throw Error(Errc::invalid_argument, "lock '" + name.text() + "': the time to let go within must not be negative");
+  throw Error(Errc::invalid_argument,
+              "the time within which to release lock '" + name.text() + "' must not be negative");
 }
 
 }  // namespace

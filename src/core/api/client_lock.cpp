@@ -14,7 +14,7 @@ LockOptions checked(LockOptions options) {
 }  // namespace
 
 void check(const LockOptions& options) {
-  constexpr std::size_t max_reason_bytes = 1024;
+  constexpr std::size_t max_reason_bytes = 1'024;
   if (options.ttl < LockOptions::min_ttl || options.ttl > LockOptions::max_ttl) {
     throw Error(Errc::invalid_argument,
                 "ttl must be between 20 ms and 30 days, got " + std::to_string(options.ttl.count()) + " ms");
@@ -27,7 +27,8 @@ void check(const LockOptions& options) {
                 "lock_delay must be between 0 and 30 days, got " + std::to_string(options.lock_delay.count()) + " ms");
   }
   if (options.reason.size() > max_reason_bytes) {
-    throw Error(Errc::invalid_argument, "a reason has more than 1,024 bytes; shorten it");
+    throw Error(Errc::invalid_argument,
+                "reason must be at most 1,024 bytes, got " + std::to_string(options.reason.size()));
   }
 }
 
@@ -39,7 +40,8 @@ Patience patience_for(base::Duration wait) {
 
 void check_wait(const LockName& name, base::Duration wait) {
   if (wait >= base::Duration::zero()) return;
-  throw Error(Errc::invalid_argument, "a wait for '" + name.text() + "' must not be negative; zero tries once");
+  throw Error(Errc::invalid_argument,
+              "the time to wait for '" + name.text() + "' must not be negative; zero tries once");
 }
 
 ClientLock::ClientLock(const Client& client, const LockName& name, LockOptions options, LockKind kind)

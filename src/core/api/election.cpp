@@ -49,8 +49,9 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     core->check_open();
     const std::scoped_lock lock(mutex_);
     if (std::exchange(campaigning_, true)) {
-      throw Error(Errc::invalid_argument, "election '" + name.text() +
-                                              "': another thread campaigns through this object already; make one each");
+      throw Error(Errc::invalid_argument,
+                  "election '" + name.text() +
+                      "': another campaign through this object is in progress; use an Election object for each");
     }
   }
   spi::Result<Token> end_campaign(spi::Result<std::shared_ptr<HoldRecord>> result) {
@@ -58,7 +59,7 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     campaigning_ = false;
     if (!result.ok()) return std::move(result.failure());
     auto elected = std::make_shared<Hold>(core->hold_of(std::move(result.value())));
-    if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed meanwhile"};
+    if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed in the meantime"};
     leadership_ = std::move(elected);
     return leadership_->token();
   }
@@ -91,8 +92,8 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
         [self = shared_from_this()](const spi::Result<>& ended) {
           const Errc code = ended.ok() ? Errc::closed : ended.failure().code;
           if (code == Errc::cancelled || code == Errc::closed) return;
-          self->election_->core->report(
-              code, "observing election '" + self->election_->name.text() + "' has ended: " + ended.failure().detail);
+          self->election_->core->report(code, "the observation of election '" + self->election_->name.text() +
+                                                  "' has ended: " + ended.failure().detail);
         });
   }
 

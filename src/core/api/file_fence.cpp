@@ -98,7 +98,7 @@ class File {
       if (errno != EWOULDBLOCK && errno != EINTR) fail(errno, "lock", path);
       if (std::chrono::steady_clock::now() - start >= patience) {
         throw Error(Errc::unreachable, "another writer keeps the fence '" + path.string() +
-                                           "' locked; if its process is stopped, continue it or end it");
+                                           "' locked; if its process is stopped, resume it or end it");
       }
       std::this_thread::sleep_for(pause);
     }
@@ -157,8 +157,8 @@ void create(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
-  throw Error(Errc::access_denied, "the fence '" + path.string() + "' is not believed, because " + why +
-                                       "; keep it in a directory that only its writers may write");
+  throw Error(Errc::access_denied, "the fence '" + path.string() + "' cannot be trusted, because " + why +
+                                       "; keep it in a directory that only its writers may write to");
 }
 
 /// Whether strangers may put something under the fence's name.
@@ -173,16 +173,16 @@ File open_existing(const std::filesystem::path& path, int access) {
   const bool among_strangers = is_in_a_directory_of_everybody(path);
   File file(open(path.c_str(), access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (among_strangers ? O_NOFOLLOW : 0)));
   if (file.get() < 0) {
-    if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write");
+    if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write to");
     if (errno != ENOENT) fail(errno, "open", path);
     return file;
   }
   struct stat found{};
-  if (fstat(file.get(), &found) != 0) fail(errno, "look at", path);
-  if (!S_ISREG(found.st_mode)) refuse(path, "it is no regular file");
-  if ((found.st_mode & S_IWOTH) != 0) refuse(path, "everybody may write it");
+  if (fstat(file.get(), &found) != 0) fail(errno, "inspect", path);
+  if (!S_ISREG(found.st_mode)) refuse(path, "it is not a regular file");
+  if ((found.st_mode & S_IWOTH) != 0) refuse(path, "everybody may write to it");
   if (among_strangers && found.st_uid != geteuid() && found.st_uid != 0) {
-    refuse(path, "it belongs to somebody else, in a directory that everybody may write");
+    refuse(path, "it belongs to somebody else and is in a directory that everybody may write to");
   }
   return file;
 }

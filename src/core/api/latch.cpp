@@ -12,7 +12,8 @@ using core::Caller;
 
 Latch::Latch(Client& client, const LockName& name, std::uint32_t count)
     : core_(core::ClientCore::of(client)), name_(name), count_(count) {
-  if (count == 0) throw Error(Errc::invalid_argument, "latch '" + name.text() + "' has a count of zero");
+  if (count == 0)
+    throw Error(Errc::invalid_argument, "latch '" + name.text() + "' must have a count of at least 1, got 0");
 }
 
 Latch::~Latch() = default;

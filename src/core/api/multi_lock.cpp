@@ -39,7 +39,7 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
       std::ranges::sort(group.members, {}, name_of);
       const auto twice = std::ranges::adjacent_find(group.members, {}, name_of);
       if (twice != group.members.end()) {
-        throw Error(Errc::invalid_argument, "a MultiLock has '" + name_of(*twice).text() + "' twice");
+        throw Error(Errc::invalid_argument, "a MultiLock contains '" + name_of(*twice).text() + "' twice");
       }
     }
   }
@@ -178,7 +178,7 @@ MultiLock::~MultiLock() = default;
 void MultiLock::lock(std::stop_token stop) {
   if (entry_of_this_thread(state_.get()) != held_by_this_thread().end()) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            "this thread holds this MultiLock already");
+                            "this thread already holds this MultiLock");
   }
   held_by_this_thread().emplace_back(state_.get(), acquire(std::move(stop)));
 }
@@ -211,7 +211,7 @@ std::optional<MultiHold> MultiLock::try_acquire() { return state_->try_acquire(n
 
 std::optional<MultiHold> MultiLock::try_acquire_within(nanoseconds wait, std::stop_token stop) {
   if (wait < nanoseconds::zero()) {
-    throw Error(Errc::invalid_argument, "a wait for several locks must not be negative; zero tries once");
+    throw Error(Errc::invalid_argument, "the time to wait for several locks must not be negative; zero tries once");
   }
   return state_->try_acquire(wait, std::move(stop));
 }

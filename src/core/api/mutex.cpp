@@ -16,7 +16,7 @@ Mutex::~Mutex() = default;
 void Mutex::lock(std::stop_token stop) {
   if (lock_->find_entry() != nullptr) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            "this thread holds lock '" + name().text() + "' already");
+                            "this thread already holds lock '" + name().text() + "'");
   }
   lock_->add_entry(lock_->acquire({}, stop));
 }

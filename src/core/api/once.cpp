@@ -52,7 +52,7 @@ Run::~Run() = default;
 Run::operator bool() const noexcept { return state_ != nullptr; }
 
 const Hold& Run::hold() const {
-  if (!state_) throw Error(Errc::not_held, "this Run object stands for no run: it is empty, ended, or was moved from");
+  if (!state_) throw Error(Errc::not_held, "this Run is empty: it never began, has ended, or was moved from");
   return state_->hold;
 }
 
@@ -74,7 +74,7 @@ void Run::remember(std::int32_t result) const {
   auto written = lock.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
     return core::remember_success(caller, lock.name(), state_->begun, result);
   });
-  core::value_or_throw(std::move(written), "remembering the run of '" + lock.name().text() + "'");
+  core::value_or_throw(std::move(written), "recording the run of '" + lock.name().text() + "'");
 }
 
 void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {

@@ -20,8 +20,8 @@ bool reenter(const core::ClientLock& lock, const std::stop_token& stop) {
     throw Error(Errc::lost, "lock '" + lock.name().text() + "' was lost; unlock it first");
   }
   if (entry->depth >= RecursiveMutex::max_depth) {
-    throw Error(Errc::too_deep, "lock '" + lock.name().text() + "' is locked " +
-                                    std::to_string(RecursiveMutex::max_depth) + " times by this thread already");
+    throw Error(Errc::too_deep, "this thread has locked '" + lock.name().text() + "' " +
+                                    std::to_string(RecursiveMutex::max_depth) + " times already, which is the limit");
   }
   ++entry->depth;
   return true;

@@ -23,9 +23,9 @@ void SharedMutex::lock_as(ClaimMode mode, const std::stop_token& stop) {
   if (const ThreadHolds::Entry* const entry = lock_->find_entry()) {
     const bool upgrade = mode == ClaimMode::exclusive && entry->hold.mode() == ClaimMode::shared;
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            upgrade ? "this thread reads lock '" + name().text() +
-                                          "' and cannot become its writer without letting go: unlock_shared() first"
-                                    : "this thread holds lock '" + name().text() + "' already");
+                            upgrade ? "this thread holds lock '" + name().text() +
+                                          "' as a reader and cannot become its writer; call unlock_shared() first"
+                                    : "this thread already holds lock '" + name().text() + "'");
   }
   lock_->add_entry(lock_->acquire({mode}, stop));
 }
@@ -52,9 +52,10 @@ void SharedMutex::unlock_as(ClaimMode mode) noexcept {
   if (entry->hold.mode() == mode) {
     ThreadHolds::mine().remove(*entry);
   } else {
-    lock_->core().report(Errc::not_held, mode == ClaimMode::shared
-                                             ? "unlock_shared() of lock '" + name().text() + "' by its writer"
-                                             : "unlock() of lock '" + name().text() + "' by a reader");
+    lock_->core().report(Errc::not_held,
+                         mode == ClaimMode::shared
+                             ? "unlock_shared() of lock '" + name().text() + "' by its writer; nothing was changed"
+                             : "unlock() of lock '" + name().text() + "' by a reader; nothing was changed");
   }
 }
 

@@ -20,10 +20,12 @@ namespace {
 ClientOptions checked(ClientOptions options) {
   constexpr std::size_t max_bytes = 256;
   if (options.label.size() > max_bytes) {
-    throw Error(Errc::invalid_argument, "a client's label has more than 256 bytes; shorten it");
+    throw Error(Errc::invalid_argument,
+                "a client's label must be at most 256 bytes, got " + std::to_string(options.label.size()));
   }
   if (options.command.size() > max_bytes) {
-    throw Error(Errc::invalid_argument, "a client's command has more than 256 bytes; shorten it");
+    throw Error(Errc::invalid_argument,
+                "a client's command must be at most 256 bytes, got " + std::to_string(options.command.size()));
   }
   if (options.connect_timeout <= std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "connect_timeout must be positive");
@@ -274,7 +276,7 @@ template <class Start>
 Operation<spi::Nothing> ask_cell_of(Caller& caller, std::shared_ptr<HoldRecord> hold, Start start) {
   if (hold->cell() == nullptr) {
     const bool lost = hold->state_at(caller.engine().loop().now()) == HoldState::lost;
-    co_return Failure{lost ? Errc::lost : Errc::not_held, "it is not held any more"};
+    co_return Failure{lost ? Errc::lost : Errc::not_held, "the lock is no longer held"};
   }
   auto answer =
       co_await answer_of<spi::Nothing>([&](spi::Done<> done) { start(*hold->cell(), *hold, std::move(done)); });
