@@ -58,7 +58,7 @@ bool Client::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
 
 Revoked Client::revoke(const LockName& name, const ReleaseRequest& request, LockKind kind, std::stop_token stop) {
   check_within(name, request);
-  // Whoever is granted later has a larger number.
+  // A holder that comes later has a larger number, and is spared.
   const auto asked = show(name, kind);
   if (!asked || asked->holders.empty()) return Revoked::not_held;
   if (ask_to_release(name, request, kind) == 0) return Revoked::let_go;

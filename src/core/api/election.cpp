@@ -23,12 +23,12 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
   ElectionState(const Client& its_client, LockName its_name, LockOptions its_options)
       : core(ClientCore::of(its_client)), name(std::move(its_name)), options(std::move(its_options)) {}
 
-  /// The present leadership; null if it does not lead.
+  /// The current leadership, or null if this object does not lead.
   std::shared_ptr<Hold> leadership() const {
     const std::scoped_lock lock(mutex_);
     return leadership_ && leadership_->valid() ? leadership_ : nullptr;
   }
-  /// The present one, or the last.
+  /// The current leadership, or the last one.
   std::shared_ptr<Hold> last_leadership() const {
     const std::scoped_lock lock(mutex_);
     return leadership_;
@@ -37,14 +37,14 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     const std::scoped_lock lock(mutex_);
     return std::exchange(leadership_, nullptr);
   }
-  /// Nobody is there to lead any more.
+  /// The Election object is gone, so nobody can lead any more.
   void abandon() {
     const std::scoped_lock lock(mutex_);
     abandoned_ = true;
     leadership_ = nullptr;
   }
 
-  /// One campaign at a time. Throws Errc::invalid_argument; Errc::closed or Errc::forked if none can begin any more.
+  /// Throws Errc::invalid_argument if a campaign is in progress, and Errc::closed or Errc::forked if none can begin.
   void begin_campaign() {
     core->check_open();
     const std::scoped_lock lock(mutex_);
@@ -75,7 +75,7 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
   bool abandoned_ = false;
 };
 
-/// News on their way to an observer: one call at a time, in order.
+/// Delivers news to an observer: one call at a time, in order.
 class ObservationState : public std::enable_shared_from_this<ObservationState> {
  public:
   ObservationState(std::shared_ptr<ElectionState> election, MoveOnlyFunction<void(const Leader&)> observer)
@@ -134,7 +134,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
   }
 
   const std::shared_ptr<ElectionState> election_;
-  MoveOnlyFunction<void(const Leader&)> observer_;  ///< of the thread that tells
+  MoveOnlyFunction<void(const Leader&)> observer_;  ///< used only by the thread that is in tell()
   std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable idle_;

@@ -17,8 +17,8 @@ namespace core {
 
 namespace {
 
-/// How long the locks of a further client are waited for while others are held; longer, up to the second, each time
-/// that its store has not answered at all.
+/// How long the locks of a further client are waited for while others are held. The wait grows up to the longest each
+/// time that the client's store has not answered at all.
 constexpr nanoseconds first_short_wait = std::chrono::milliseconds(20);
 constexpr nanoseconds longest_short_wait = std::chrono::seconds(1);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
@@ -108,8 +108,8 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
           busy = at;
           const Errc code = hold.failure().code;
           const bool was_busy = code == Errc::busy || code == Errc::timed_out;
-          // A store that is slow, or not connected yet, was asked for too short a time to be called unreachable: as the
-          // first of the next round it has all the time there is.
+          // The wait was too short to call a store unreachable that is slow or not connected yet. It is asked first in
+          // the next round, with all the time that is left.
           const bool was_slow = patience < left && spi::is_retryable(code);
           if (was_slow) short_wait = std::min(short_wait * 2, longest_short_wait);
           if (!(was_busy || was_slow) || tries_once || deadline.left() == nanoseconds::zero()) {
