@@ -39,5 +39,5 @@ int main() {
   if (hold.release() != holdfast::Released::released) return 1;
   const std::optional<holdfast::Hold> next = same_lock.try_acquire_for(5s);
   if (!next) return 1;
-  std::cout << "our turn, token " << to_string(next->token()) << "\n";
+  std::cout << "our turn, token " << next->token() << "\n";
 }

@@ -17,11 +17,11 @@ class Ledger {
  public:
   bool write(holdfast::Token token, const std::string& line) {
     if (token < newest_) {
-      std::cout << "refused: " << line << " (token " << to_string(token) << ")\n";
+      std::cout << "refused: " << line << " (token " << token << ")\n";
       return false;
     }
     newest_ = token;
-    std::cout << "written: " << line << " (token " << to_string(token) << ")\n";
+    std::cout << "written: " << line << " (token " << token << ")\n";
     return true;
   }
 

@@ -15,7 +15,7 @@ void transfer(holdfast::RecursiveMutex& mutex, int amount, int& from, int& to) {
   const std::scoped_lock lock(mutex);
   book(mutex, -amount, from);
   book(mutex, amount, to);
-  std::cout << "depth " << mutex.depth() << ", token " << to_string(mutex.hold().token()) << "\n";
+  std::cout << "depth " << mutex.depth() << ", token " << mutex.hold().token() << "\n";
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ asio::awaitable<void> bob(holdfast::Mutex& mutex) {
 
   // The same without a timer, which says by an exception that the time was over.
   try {
-    co_await mutex.async_try_acquire_for(20ms, asio::use_awaitable);
+    const holdfast::Hold hold = co_await mutex.async_try_acquire_for(20ms, asio::use_awaitable);
   } catch (const std::system_error& error) {
     if (error.code() == holdfast::Errc::timed_out) tell("Bob has waited again");
   }

@@ -19,7 +19,7 @@ bool timer_fires(const std::string& url, const std::string& outbox) {
   holdfast::Client client(url);
   holdfast::Once hourly(client, "hourly-sms", std::chrono::hours(1));
   return hourly.run([&](const holdfast::Hold& hold) {
-    std::ofstream(outbox, std::ios::app) << "message, token " << to_string(hold.token()) << "\n";
+    std::ofstream(outbox, std::ios::app) << "message, token " << hold.token() << "\n";
   });
 }
 
@@ -55,7 +55,7 @@ int main() {
   holdfast::Client client(url);
   const auto last = holdfast::Once(client, "hourly-sms", std::chrono::hours(1)).last_run();
   if (!last) return 1;
-  std::cout << "the store remembers: sent by " << last->host << ", token " << to_string(last->token) << "\n";
+  std::cout << "the store remembers: sent by " << last->host << ", token " << last->token << "\n";
   client.close();
   std::filesystem::remove_all(folder);
   return sent == 1 && senders == 1 ? 0 : 1;

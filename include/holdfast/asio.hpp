@@ -1,23 +1,29 @@
 #pragma once
 
-/// Holdfast's asynchronous calls with Asio's completion tokens: use_awaitable, use_future, a handler with an executor.
-/// `Hold hold = co_await mutex.async_acquire(asio::use_awaitable);` and examples/10_coroutine.cpp.
+/// Holdfast's asynchronous calls with Asio's completion tokens, such as use_awaitable, use_future, or a handler that is
+/// bound to an executor: `Hold hold = co_await mutex.async_acquire(asio::use_awaitable);`. See
+/// examples/10_coroutine.cpp.
 ///
-/// For standalone Asio; define HOLDFAST_USE_BOOST_ASIO before the include for Boost.Asio. A program uses one of them.
+/// This header is for standalone Asio. For Boost.Asio, define HOLDFAST_USE_BOOST_ASIO before you include it. A program
+/// uses one of the two.
 ///
-/// - The signature is `void(error_code, Results...)` with Asio's own error_code, which is equal to the Errc it stands
-///   for: `error == Errc::closed`, also in what use_awaitable and use_future throw, `thrown.code() == Errc::closed`.
-///   Also what a call without a token throws at once, such as Errc::closed, arrives there.
-/// - The handler is posted to its associated executor, with its associated allocator; without an executor it is Asio's
-///   system_executor. It never runs on a thread of the client's, nor inside the call that began it. Until then the
-///   executor has work, so io_context::run() does not return.
-/// - A handler's cancellation slot ends the wait, whatever the type of the cancellation, with Errc::cancelled and not
-///   with Asio's operation_aborted; or too late, with the result. Boost 1.74 has no slots: nothing is cancelled there.
-/// - A handler whose context is destroyed is destroyed with it and never called; its wait is called off, and a hold
-///   that was granted meanwhile is released. An executor that knows no execution_context must outlive the call.
+/// - The signature is `void(error_code, Results...)` with Asio's own error_code, which compares equal to the Errc that
+///   it stands for: `error == Errc::closed`. The same holds for what use_awaitable and use_future throw: `thrown.code()
+///   == Errc::closed`. Errors that a call without a token throws at once, such as Errc::closed, are delivered in the
+///   same way.
+/// - The handler is posted to its associated executor, with its associated allocator. If it has no executor, it is
+///   posted to Asio's system_executor. It never runs on one of the client's threads, nor inside the call that started
+///   it. Until it is posted the executor has outstanding work, so io_context::run() does not return.
+/// - A handler's cancellation slot ends the wait, whatever the type of the cancellation. The call then ends with
+///   Errc::cancelled, not with Asio's operation_aborted, or with its result if the cancellation came too late. Boost
+///   1.74 has no slots, so nothing can be cancelled there.
+/// - When an execution context is destroyed, the handlers that belong to it are destroyed and never called. Their waits
+///   are called off, and a hold that was granted in the meantime is released. An executor that belongs to no
+///   execution_context must outlive the call.
 ///
-/// The mutex, or whatever was called, must live until the call has begun; with a lazy token, such as use_awaitable,
-/// that is when it is awaited. A mere callback, `void(std::error_code, Results...)`, needs none of this: see async.hpp.
+/// The mutex, or whatever was called, must live until the call has started; with a lazy token, such as use_awaitable,
+/// that is when it is awaited. A plain callback, `void(std::error_code, Results...)`, needs none of this: see
+/// async.hpp.
 
 #include <concepts>
 #include <condition_variable>
@@ -78,7 +84,7 @@ inline const boost::system::error_category& boost_error_category() noexcept {
   return category;
 }
 
-/// A code as Holdfast's other functions know it; codes of other libraries become what Boost makes of them.
+/// Converts a code to what Holdfast's other functions use. Codes of other libraries become what Boost makes of them.
 inline std::error_code to_std(const boost::system::error_code& code) {
   if (!code) return {};
   if (code.category() == boost_error_category()) return make_error_code(static_cast<Errc>(code.value()));
@@ -133,7 +139,7 @@ inline AsioError to_asio(std::error_code code) { return code; }
 
 namespace holdfast::detail {
 
-/// A call that has begun and whose handler was not posted yet. Destroying it destroys the handler.
+/// A call that has started and whose handler has not been posted yet. Destroying it destroys the handler.
 struct AsioCall {
   virtual ~AsioCall() = default;
   std::stop_source stop = {};
@@ -147,9 +153,9 @@ struct AsioCallOf final : AsioCall {
   net::executor_work_guard<net::associated_executor_t<Handler>> work;
 };
 
-/// The calls whose handlers belong to one execution context. The client's threads and the one that destroys the context
-/// meet here: a call is taken out by one of them, and what the client's thread then does with the context's executor is
-/// over before the context goes. Thread-safe; outlives the context.
+/// The pending calls whose handlers belong to one execution context. The client's threads and the thread that destroys
+/// the context meet here: each call is taken out by exactly one of them, and whatever a client's thread does with the
+/// context's executor is complete before the context is gone. Thread-safe. Outlives the context.
 class AsioCalls {
  public:
   using Id = std::uint64_t;
@@ -161,8 +167,8 @@ class AsioCalls {
     return id;
   }
 
-  /// Has `complete` post the call's handler, unless it was done before or the context has gone. No lock is held
-  /// meanwhile: an executor may destroy a handler that it is given, and the handler may own anything.
+  /// Lets `complete` post the call's handler, unless that was done before or the context is gone. No lock is held
+  /// meanwhile, because an executor may destroy a handler that it is given, and the handler may own anything.
   template <class Complete>
   void finish(Id id, Complete complete) noexcept {
     std::unique_ptr<AsioCall> call;
@@ -200,7 +206,7 @@ class AsioCalls {
   bool closed_ = false;
 };
 
-/// By which a context tells that it is being destroyed, while its executors still work.
+/// Tells when its execution context is being destroyed, at a time when its executors still work.
 class AsioService final : public net::execution_context::service {
  public:
   using key_type = AsioService;
@@ -229,7 +235,7 @@ std::shared_ptr<AsioCalls> asio_calls_of(const Executor& executor) {
   }
 }
 
-/// What is posted: the handler with its arguments. Its executor and its allocator are the handler's.
+/// What is posted: a handler with its arguments. Its executor and its allocator are those of the handler.
 template <class Handler, class... Results>
 struct AsioCompletion {
   using executor_type = net::associated_executor_t<Handler>;
@@ -245,8 +251,8 @@ struct AsioCompletion {
   std::tuple<AsioError, Results...> arguments;
 };
 
-// The slot is left alone from then on, as Asio's own sockets do: its signal may have gone when the call ends, and to
-// stop what has ended does nothing.
+// The slot is not cleared when the call ends, as with Asio's own sockets: its signal may be gone by then, and stopping
+// a call that has ended does nothing.
 template <class Handler>
 void connect_slot([[maybe_unused]] const Handler& handler, [[maybe_unused]] const std::stop_source& stop) {
 #ifdef HOLDFAST_ASIO_HAS_SLOTS
@@ -257,7 +263,7 @@ void connect_slot([[maybe_unused]] const Handler& handler, [[maybe_unused]] cons
 
 template <class... Results>
 struct Asio {
-  /// `start(callback, stop_token)` begins the call.
+  /// `start(callback, stop_token)` starts the call.
   template <class Token, class Start>
   static auto initiate(Token&& token, Start start) {
     return net::async_initiate<Token, void(AsioError, Results...)>(Begin(), token, std::move(start));
@@ -279,14 +285,14 @@ struct Asio {
     const auto calls = asio_calls_of(call->work.get_executor());
     const AsioCalls::Id id = calls->add(std::move(call));
 
-    const AsyncCallback<Results...> callback = [calls, id](std::error_code error, Results... results) {
+    const auto callback = [calls, id](std::error_code error, Results... results) {
       calls->finish(id, [&](AsioCall& finished) {
         Handler& its_handler = static_cast<AsioCallOf<Handler>&>(finished).handler;
         net::post(AsioCompletion<Handler, Results...>{std::move(its_handler), {to_asio(error), std::move(results)...}});
       });
     };
     try {
-      start(callback, stop);
+      start(AsyncCallback<Results...>(callback), stop);
     } catch (const std::system_error& error) {
       callback(error.code(), Results()...);
     } catch (...) {

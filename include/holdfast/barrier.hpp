@@ -16,35 +16,39 @@
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
-/// `std::barrier` across processes: nobody goes on before all parties have arrived. Then it starts anew, for the next
-/// phase.
+/// `std::barrier` across processes: nobody proceeds until all parties have arrived. The barrier then starts over with
+/// the next phase.
 ///
 ///     holdfast::Barrier barrier(client, "map-reduce/step", 4);
 ///     map();
 ///     barrier.arrive_and_wait();  // in each of four processes
 ///     reduce();
 ///
-/// Arriving is a permit that is held while waiting: a party that gives up, or whose process ends, has not arrived any
-/// more, and when it comes back it is not counted twice. All parties must give the same number, or are refused with
-/// Errc::invalid_argument while others wait. More than that number may use it: they are counted for the next phase.
-/// Thread-safe; errors and stop_tokens as with Mutex.
+/// To arrive is to hold a permit while waiting. A party that gives up, or whose process ends, therefore no longer
+/// counts as arrived, and is not counted twice when it comes back. All parties must pass the same number of parties; a
+/// party that disagrees while others are waiting is refused with Errc::invalid_argument. More clients than that may use
+/// the barrier: the surplus counts towards the next phase.
+///
+/// Thread-safe. Errors and stop_tokens work as described for Mutex.
 class HOLDFAST_EXPORT Barrier {
  public:
   static constexpr std::uint32_t max_parties = 1'000;
 
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name, bad options, or a number of parties that is not 1
-  /// to max_parties.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid, or if the number
+  /// of parties is not between 1 and max_parties.
   Barrier(Client& client, const LockName& name, std::uint32_t parties, LockOptions options = {});
   ~Barrier();
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
 
-  /// Returns the phase that is complete now, counting from 1. Survives outages of the store.
+  /// Waits until all parties have arrived, and returns the number of the phase that this completed, counting from 1.
+  /// The wait survives outages of the store.
   std::uint64_t arrive_and_wait(std::stop_token stop = {});
-  /// Empty if not all have arrived in time: this party has then left again.
+  /// The same with a time limit. Returns empty if not all parties arrived in time; this party has then left the barrier
+  /// again.
   template <class Rep, class Period>
   std::optional<std::uint64_t> arrive_and_wait_for(const std::chrono::duration<Rep, Period>& duration,
                                                    std::stop_token stop = {}) {
@@ -64,7 +68,7 @@ class HOLDFAST_EXPORT Barrier {
  private:
   std::optional<std::uint64_t> arrive_and_wait_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
   std::uint32_t parties_;
   LockOptions options_;

@@ -6,7 +6,7 @@
 
 namespace holdfast::detail {
 
-/// Any duration as nanoseconds, without overflow: what does not fit becomes the largest or smallest value,
+/// Converts any duration to nanoseconds without overflow: what does not fit becomes the largest or the smallest value,
 /// and "not a number" becomes zero. So `try_lock_for(hours::max())` waits for ever instead of not at all.
 template <class Rep, class Period>
 constexpr std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period>& duration) {
@@ -21,7 +21,7 @@ constexpr std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Pe
   return std::chrono::duration_cast<nanoseconds>(duration);
 }
 
-/// The time from now to `deadline` on the deadline's own clock; zero if it has passed.
+/// The time from now to `deadline`, measured on the deadline's own clock. Zero if the deadline has passed.
 template <class Clock, class Duration>
 std::chrono::nanoseconds time_until(const std::chrono::time_point<Clock, Duration>& deadline) {
   const std::chrono::nanoseconds then = saturated(deadline.time_since_epoch());

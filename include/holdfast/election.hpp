@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +11,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/options.hpp"
 
@@ -22,16 +22,16 @@ class ElectionState;
 class ObservationState;
 }  // namespace core
 
-/// Who leads: what the leader published, and its term. Later leaders have larger terms.
+/// The current leader: the value that it published, and its term. A later leader has a larger term.
 struct Leader {
   std::string value = {};
   Token term = {};
   friend bool operator==(const Leader&, const Leader&) = default;
 };
 
-/// Keeps an observer called while it exists. Its destructor waits for a call that is under way, unless it is destroyed
-/// by that call itself.
-class HOLDFAST_EXPORT Observation {
+/// A subscription made by Election::observe(): the observer is called for as long as this object exists. The destructor
+/// waits for a call that is in progress, unless it runs inside that very call.
+class [[nodiscard]] HOLDFAST_EXPORT Observation {
  public:
   Observation() noexcept;
   Observation(Observation&&) noexcept;
@@ -45,30 +45,33 @@ class HOLDFAST_EXPORT Observation {
   std::shared_ptr<core::ObservationState> state_;
 };
 
-/// One of many leads; when it resigns or dies, the next in line does.
+/// Leader election: one of many candidates leads, and when it resigns or dies the next in line does.
 ///
 ///     holdfast::Election election(client, "scheduler");
 ///     election.campaign("host-7:8080");
 ///     while (election.leads()) schedule(election.hold()->token());
 ///
-/// Leading is a lock with a value that others can read. The term is its token: a resource that checks terms refuses an
-/// old leader that has not noticed yet. An election is another thing than a lock of the same name.
+/// Leading means to hold a lock that carries a value for others to read. The term is the token of that lock, so a
+/// resource that checks terms refuses an old leader that has not yet noticed that it was replaced. An election and a
+/// lock of the same name are independent of each other.
 ///
-/// An Election object leads at most once at a time. Thread-safe; errors and stop_tokens as with Mutex.
+/// An Election object leads at most once at a time. Thread-safe. Errors and stop_tokens work as described for Mutex.
 class HOLDFAST_EXPORT Election {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid.
   Election(Client& client, const LockName& name, LockOptions options = {});
-  /// Resigns, without waiting for the store's answer. An asynchronous campaign that is under way ends with
+  /// Resigns without waiting for the store's answer. If an asynchronous campaign is still pending, it ends with
   /// Errc::cancelled when it is won.
   ~Election();
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;
 
-  /// Waits until this object leads and everybody can read `value`; returns the term. If it leads already, proclaims
-  /// `value`. One campaign at a time: a second one through the same object throws Errc::invalid_argument.
+  /// Waits until this object leads and everybody can read `value`, and returns the term. If this object leads already,
+  /// the call only publishes `value`, as proclaim() does. Throws Errc::invalid_argument if another campaign through
+  /// this object is in progress.
   Token campaign(std::string value, std::stop_token stop = {});
-  /// Empty if somebody else leads for all that time. Zero tries once; a negative one throws Errc::invalid_argument.
+  /// The same with a time limit. Returns empty if somebody else led all the time. A duration of zero tries once; a
+  /// negative one throws Errc::invalid_argument.
   template <class Rep, class Period>
   std::optional<Token> try_campaign_for(std::string value, const std::chrono::duration<Rep, Period>& duration,
                                         std::stop_token stop = {}) {
@@ -84,10 +87,11 @@ class HOLDFAST_EXPORT Election {
         });
   }
 
-  /// Publishes another value. Throws Errc::not_held if it does not lead, Errc::lost if it does no longer: an old leader
-  /// never overwrites what a newer one has published.
+  /// Publishes another value. Throws Errc::not_held if this object does not lead, and Errc::lost if it no longer leads:
+  /// an old leader never overwrites what a newer one has published.
   void proclaim(std::string value);
-  /// Lets the next one lead, and waits for the store's answer. Campaigning again begins a new term.
+  /// Ends this leadership, so that the next candidate can lead, and waits for the store's answer. Another campaign
+  /// begins a new term.
   Released resign();
 
   void async_proclaim(std::string value, AsyncCallback<> callback);
@@ -108,15 +112,16 @@ class HOLDFAST_EXPORT Election {
   }
 
   bool leads() const noexcept;
-  /// The leadership as a hold: its token is the term; it tells when leadership is lost. Throws Errc::not_held if this
-  /// object does not lead and was not leading when it lost. Shared, because it may end in another thread.
+  /// The leadership as a hold: its token is the term, and it tells when the leadership is lost. After a loss this is
+  /// the hold that was lost. Throws Errc::not_held if this object neither leads nor has lost a leadership since it last
+  /// resigned. The pointer is shared because the leadership may end in another thread.
   std::shared_ptr<const Hold> hold() const;
 
-  /// Campaigns, calls `work` with the leadership, and resigns however `work` ends; its exceptions pass through.
-  /// `work` should end when `hold.stop_token()` is triggered.
-  void lead(std::string value, const std::function<void(const Hold& hold)>& work, std::stop_token stop = {});
+  /// Campaigns, calls `work` with the leadership, and resigns however `work` ends; its exceptions pass through. `work`
+  /// should return when `hold.stop_token()` is triggered.
+  void lead(std::string value, MoveOnlyFunction<void(const Hold& hold)> work, std::stop_token stop = {});
 
-  /// Who leads now; empty if nobody does. Asks the store.
+  /// Asks the store who leads now. Empty if nobody does.
   std::optional<Leader> leader();
   void async_leader(AsyncCallback<std::optional<Leader>> callback);
   template <detail::CompletionToken<std::optional<Leader>> CompletionToken>
@@ -126,11 +131,14 @@ class HOLDFAST_EXPORT Election {
                                                      const std::stop_token&) { async_leader(std::move(callback)); });
   }
 
-  /// Calls `observer` with who leads now, if anybody does, and then with each new leader and each new value, in order,
-  /// none invented and no term twice with the same value. Of more than 16 changes between two looks at the store the
-  /// oldest may be missed. Survives outages. One call at a time, on a thread of the client's own; may block and may
-  /// call Holdfast, must not throw. That nobody leads any more is not told: ask leader().
-  Observation observe(std::function<void(const Leader&)> observer);
+  /// Calls `observer` with the current leader, if there is one, and then with each new leader and each new value, in
+  /// order. It never reports a leader that did not exist, nor the same value of the same term twice. If more than 16
+  /// changes happen between two looks at the store, the oldest of them may be missed. The observation survives outages
+  /// of the store.
+  ///
+  /// The calls are made one at a time on one of the client's own threads. The observer may block and may call Holdfast,
+  /// but must not throw. It is not told when there is no leader any more: ask leader().
+  Observation observe(MoveOnlyFunction<void(const Leader&)> observer);
 
   const LockName& name() const noexcept;
 

@@ -8,35 +8,36 @@
 
 namespace holdfast {
 
-/// What went wrong. `busy` and `timed_out` never arrive as exceptions: they are results.
+/// The reason of a failure. `busy` and `timed_out` are never thrown as exceptions: synchronous calls return them as
+/// results.
 enum class Errc {
-  busy = 1,          ///< somebody else holds it, and the caller did not want to wait
-  timed_out,         ///< the caller's deadline passed while waiting
+  busy = 1,          ///< somebody else holds the lock, and the caller did not want to wait
+  timed_out,         ///< the caller's time limit passed while it waited
   cancelled,         ///< the caller's stop_token was triggered
-  lost,              ///< the hold is gone: its lease ended, or an operator broke it
-  not_held,          ///< released already, or never held by the caller
-  in_doubt,          ///< the request was sent and never answered: it may or may not have happened
-  unreachable,       ///< the store could not be reached; the request did not happen
+  lost,              ///< the hold is gone: its lease ended, or an operator took the lock away
+  not_held,          ///< the caller has released it already, or never held it
+  in_doubt,          ///< the request was sent but not answered: it may or may not have been executed
+  unreachable,       ///< the store could not be reached, so the request was not executed
   access_denied,     ///< the store refused the credentials or the permission
-  exhausted,         ///< the store or this process has run out of memory, disk, descriptors or connections
+  exhausted,         ///< the store or this process ran out of memory, disk, descriptors or connections
   closed,            ///< the client was closed
   forked,            ///< the client belongs to the parent process; a forked child owns nothing
-  invalid_argument,  ///< a name, a duration or a count is not acceptable
-  bad_url,           ///< the store's URL cannot be understood, or names a directory that does not exist
-  unsupported,       ///< this store cannot do what was asked; its traits say so
+  invalid_argument,  ///< a name, a duration, a count or an option is invalid
+  bad_url,           ///< the store's URL is malformed, or names a directory that does not exist
+  unsupported,       ///< this store does not support the request (see StoreTraits)
   too_deep,          ///< a recursive mutex was locked too many times
-  store_failed,      ///< the store answered with an error that has no better name here
+  store_failed,      ///< the store reported an error that has no name of its own here
 };
 
-/// What to do about it: compare an `error_code` with these.
+/// What a caller can do about an error. Compare an `error_code` with these:
 ///
 ///     if (error.code() == holdfast::Condition::retry) try_again_later();
 enum class Condition {
-  retry = 1,          ///< nothing happened; the same call may succeed later
+  retry = 1,          ///< nothing was changed; the same call may succeed later
   lost,               ///< stop working on what the lock protects
-  in_doubt,           ///< find out before acting: it may have happened
-  fix_configuration,  ///< a person must change a URL, a credential or a server
-  fix_call,           ///< the program passed something it must not
+  in_doubt,           ///< find out before you act: the request may have been executed
+  fix_configuration,  ///< somebody must change a URL, a credential or a server
+  fix_call,           ///< the program must be changed: it passed something invalid
 };
 
 HOLDFAST_EXPORT const std::error_category& error_category() noexcept;
@@ -47,13 +48,14 @@ inline std::error_condition make_error_condition(Condition condition) noexcept {
   return {static_cast<int>(condition), condition_category()};
 }
 
-/// Thrown by synchronous calls. `what()` says what was tried, on which store, and what to do; never a secret.
+/// The exception of all synchronous calls. `what()` says what was attempted, on which store, and what to do about it.
+/// It never contains a secret.
 class HOLDFAST_EXPORT Error : public std::system_error {
  public:
-  /// If `what_happened` is empty, what() is the text of the code.
+  /// If `what_happened` is empty, what() returns the text of the code.
   Error(Errc code, const std::string& what_happened);
   Errc errc() const noexcept { return static_cast<Errc>(code().value()); }
-  /// Just what happened: the text of the code, which std::system_error would append, only says it again.
+  /// Only what happened. std::system_error would append the text of the code, which says nothing new.
   const char* what() const noexcept override { return what_happened_.what(); }
 
  private:

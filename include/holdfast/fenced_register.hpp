@@ -12,34 +12,35 @@
 
 namespace holdfast {
 
-/// What a FencedRegister holds. Version 0: it was never written.
+/// The contents of a FencedRegister. Version 0 means that it was never written.
 struct FencedValue {
   std::string value = {};
   Token token = {};
   std::uint64_t version = 0;
 };
 
-/// A Register that refuses late writers: the value is kept together with the token it was written with, and a smaller
-/// token cannot replace it. The lock may live on another store than the register.
+/// A Register that refuses late writers. It stores each value together with the token that it was written with, and a
+/// smaller token cannot replace it. The lock may live in another store than the register.
 ///
 ///     holdfast::Hold hold = mutex.acquire();
 ///     holdfast::FencedRegister state(client, "import/position");
 ///     if (!state.set("4711", hold.token())) throw std::runtime_error("stale writer");
 ///
-/// Check and write are one step of the store's. Equal tokens are admitted. In the store it is the Register of that name
-/// with the value "TOKEN\nVALUE", TOKEN in decimal; whoever writes that register directly goes around the fence.
+/// Check and write are a single step of the store. Equal tokens are admitted. In the store this is the Register of the
+/// same name with the value "TOKEN\nVALUE", where TOKEN is in decimal. Whoever writes that register directly bypasses
+/// the fence.
 ///
-/// Thread-safe; errors as with Register, and Errc::store_failed if the register holds something else. After
+/// Thread-safe. Errors are those of Register, and Errc::store_failed if the register contains something else. After
 /// Errc::in_doubt, set() may be repeated with the same value and token.
 class FencedRegister {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name is invalid.
   FencedRegister(Client& client, const LockName& name) : register_(client, name) {}
 
   FencedValue get() { return parsed(register_.get()); }
 
-  /// False, and nothing is written, if a larger token wrote before. Tries again only when somebody else has written
-  /// in between.
+  /// Returns false and writes nothing if a larger token has written before. Repeats the attempt only if somebody else
+  /// has written in between.
   [[nodiscard]] bool set(std::string value, Token token) {
     const std::string text = to_string(token) + '\n' + std::move(value);
     Versioned now = register_.get();

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything a program needs: include this, or the single headers.
+/// Includes everything except <holdfast/asio.hpp>. A program may include the single headers instead.
 
 #include "holdfast/async.hpp"
 #include "holdfast/barrier.hpp"
@@ -12,6 +12,7 @@
 #include "holdfast/file_fence.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/latch.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/multi_lock.hpp"
 #include "holdfast/mutex.hpp"
 #include "holdfast/name.hpp"

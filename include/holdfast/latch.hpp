@@ -15,35 +15,35 @@
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
-/// `std::latch` across processes: opens for good when it was counted down as often as its count says.
+/// `std::latch` across processes: it opens for good once it has been counted down to zero.
 ///
 ///     holdfast::Latch ready(client, "migration-42/ready", 3);
 ///     ready.count_down();  // in each of three processes
 ///     ready.wait();        // in whoever waits for them
 ///
-/// The store remembers a latch for ever, open or not: give each occasion a name of its own. What was counted stays
-/// counted even if the process that counted has ended. All who use a name must give the same count; else every call
-/// throws Errc::invalid_argument. Thread-safe; errors and stop_tokens as with Register.
+/// The store remembers a latch for ever, whether it is open or not, so use a new name for each occasion. What a process
+/// has counted stays counted after that process has ended. All who use a name must pass the same count; otherwise every
+/// call throws Errc::invalid_argument. Thread-safe. Errors and stop_tokens work as described for Register.
 class HOLDFAST_EXPORT Latch {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or a count of zero.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name is invalid or the count is zero.
   Latch(Client& client, const LockName& name, std::uint32_t count);
   ~Latch();
   Latch(const Latch&) = delete;
   Latch& operator=(const Latch&) = delete;
 
-  /// Counts down, and returns how many are missing now. Counting below zero throws Errc::invalid_argument and changes
-  /// nothing. After Errc::in_doubt it may have been counted.
+  /// Counts down by `by` and returns how much is left. Counting below zero throws Errc::invalid_argument and changes
+  /// nothing. After Errc::in_doubt the store may have counted.
   std::uint32_t count_down(std::uint32_t by = 1);
-  /// How many are missing.
+  /// How much is left to count down.
   std::uint32_t missing();
 
-  /// Waits until none is missing. Survives outages of the store.
+  /// Waits until the latch is open. The wait survives outages of the store.
   void wait(std::stop_token stop = {});
-  /// Whether it opened in time.
+  /// The same with a time limit. Returns whether the latch opened in time.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
     return wait_within(detail::saturated(duration), std::move(stop));
@@ -69,7 +69,7 @@ class HOLDFAST_EXPORT Latch {
  private:
   bool wait_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
   std::uint32_t count_;
 };

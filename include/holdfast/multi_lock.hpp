@@ -22,36 +22,35 @@ class MultiLockState;
 class MultiHoldState;
 }  // namespace core
 
-/// Several locks that are held together: when one of them is lost, all are. Released when this object is destroyed.
-/// Thread-safe, except for moving, assigning and destroying.
-class HOLDFAST_EXPORT MultiHold {
+/// Several locks that are held together: if one of them is lost, all of them are. They are released when this object is
+/// destroyed. Thread-safe, except for moving, assigning and destroying.
+class [[nodiscard]] HOLDFAST_EXPORT MultiHold {
  public:
-  /// Holds nothing.
+  /// An empty hold.
   MultiHold() noexcept;
   MultiHold(MultiHold&&) noexcept;
-  /// Releases what was held before.
+  /// Releases first what *this held before.
   MultiHold& operator=(MultiHold&&) noexcept;
-  /// Releases all, the last one first, without waiting for the stores' answers.
+  /// Releases all locks, the one that was acquired last first, without waiting for the stores' answers.
   ~MultiHold();
 
-  /// Whether this object stands for any holds at all, in whatever state.
+  /// Whether this object refers to any holds at all, in whatever state.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// All that follow throw Errc::not_held if *this stands for nothing; only valid() is then false.
-
-  /// One token for each lock, in the order in which the locks were given to the MultiLock.
+  /// One token for each lock, in the order in which the names were passed to the MultiLock. Like all functions below
+  /// except valid(), it throws Errc::not_held if *this is empty; valid() is then false.
   std::vector<Token> tokens() const;
-  /// The worst of all: lost if any is lost, at_risk if any is.
+  /// The worst of all states: lost if any lock is lost, at_risk if any lock is at risk.
   HoldState state() const;
-  /// All are held or at_risk, and no lease has ended.
+  /// Whether all locks are held or at_risk and none of their leases has ended.
   bool valid() const noexcept;
-  /// The shortest of all.
+  /// The shortest of the remaining times.
   std::chrono::nanoseconds remaining() const;
-  /// Triggered when any lock is lost; the others are then given back.
+  /// A token that is triggered when any of the locks is lost. The other locks are then released.
   std::stop_token stop_token() const;
 
-  /// Gives all back, the last one first, and waits for the stores' answers. One answer for each lock, in the order of
-  /// tokens(): a release that fails does not keep the others from being released.
+  /// Releases all locks, the one that was acquired last first, and waits for the stores' answers. Returns one answer
+  /// for each lock, in the order of tokens(). A release that fails does not keep the others from being released.
   std::vector<Released> release();
 
  private:
@@ -61,17 +60,18 @@ class HOLDFAST_EXPORT MultiHold {
   std::shared_ptr<core::MultiHoldState> state_;
 };
 
-/// Several locks taken together: all of them, or none. They may be in different stores.
+/// Several locks that are acquired together: all of them, or none. They may be in different stores.
 ///
 ///     holdfast::MultiLock transfer(client, {"account/17", "account/42"});
 ///     std::scoped_lock lock(transfer);
 ///
-/// There is one deadline for all. Locks of one client are taken in the order of their names, whatever order they are
-/// given in, so that two MultiLocks never wait for each other. Between clients there is no such order: while the locks
-/// of one are held, those of the next are waited for only a short while; if that is not enough everything is given
-/// back, and after a random pause it starts again with the one that was busy.
+/// One deadline applies to all of them. The locks of one client are acquired in the order of their names, whatever the
+/// order in which they were passed, so two MultiLocks never wait for each other. There is no such order between
+/// clients: while the locks of one client are held, those of the next are waited for only briefly. If that is not
+/// enough, all locks are released and, after a random pause, the attempt is repeated beginning with the client that was
+/// busy.
 ///
-/// Thread-safe. Errors and stop_tokens as with Mutex; whatever goes wrong, nothing stays locked.
+/// Thread-safe. Errors and stop_tokens work as described for Mutex. Whatever goes wrong, no lock stays locked.
 class HOLDFAST_EXPORT MultiLock {
  public:
   struct Part {
@@ -79,15 +79,16 @@ class HOLDFAST_EXPORT MultiLock {
     LockName name;
   };
 
-  /// Contacts nobody. Throws Errc::invalid_argument for bad options, for no name at all, and for a name given twice.
+  /// Does not contact the store. Throws Errc::invalid_argument if the options are invalid, if there is no name, or if a
+  /// name occurs twice.
   MultiLock(Client& client, const std::vector<LockName>& names, LockOptions options = {});
-  /// Locks of several clients, and so of several stores.
+  /// The same for locks of several clients, and thus of several stores.
   explicit MultiLock(const std::vector<Part>& parts, LockOptions options = {});
   ~MultiLock();
   MultiLock(const MultiLock&) = delete;
   MultiLock& operator=(const MultiLock&) = delete;
 
-  /// By thread: as Mutex's.
+  /// Locking by thread, as with Mutex.
   void lock() { lock({}); }
   void lock(std::stop_token stop);
   bool try_lock();
@@ -100,21 +101,22 @@ class HOLDFAST_EXPORT MultiLock {
     return try_lock_within(detail::time_until(deadline), std::move(stop));
   }
   void unlock() noexcept;
-  /// This thread's hold. Throws Errc::not_held if it has none. Valid until this thread unlocks.
+  /// The calling thread's hold. Throws Errc::not_held if it has none. The reference is valid until this thread unlocks.
   const MultiHold& hold() const;
 
-  /// By handle.
+  /// Locking by handle, as with Mutex.
   MultiHold acquire(std::stop_token stop = {});
-  std::optional<MultiHold> try_acquire();
-  /// Empty if they could not all be had in time. Zero tries once; a negative duration throws Errc::invalid_argument.
+  [[nodiscard]] std::optional<MultiHold> try_acquire();
+  /// Returns empty if not all locks could be acquired in time. A duration of zero tries once; a negative one throws
+  /// Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<MultiHold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
-                                           std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<MultiHold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                         std::stop_token stop = {}) {
     return try_acquire_within(detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<MultiHold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                             std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<MultiHold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                           std::stop_token stop = {}) {
     return try_acquire_within(detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop = {});
@@ -133,11 +135,11 @@ class HOLDFAST_EXPORT MultiLock {
   std::shared_ptr<core::MultiLockState> state_;
 };
 
-/// Takes the first of several locks that is free, in the order given; empty if all are busy. Hold::name() says which.
-/// So each of many workers picks a task that nobody else works on.
+/// Acquires the first of several locks that is free, in the order given. Returns empty if all are busy; Hold::name()
+/// says which one was acquired. In this way each of many workers can pick a task that nobody else is working on.
 ///
 ///     auto task = holdfast::try_lock_any(client, {"task/1", "task/2", "task/3"});
-HOLDFAST_EXPORT std::optional<Hold> try_lock_any(Client& client, const std::vector<LockName>& names,
-                                                 const LockOptions& options = {});
+[[nodiscard]] HOLDFAST_EXPORT std::optional<Hold> try_lock_any(Client& client, const std::vector<LockName>& names,
+                                                               const LockOptions& options = {});
 
 }  // namespace holdfast

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,6 +12,7 @@
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/options.hpp"
 
@@ -22,14 +22,14 @@ namespace core {
 class OnceState;
 }
 
-/// How a job runs once per period. An aggregate: name the members you change.
+/// How a job runs once per period. This is an aggregate: name the members that you change.
 struct OnceOptions {
-  /// Nobody begins again within this time after a run began, even if that run failed or crashed.
+  /// After a run began, no other run begins for at least this time, even if the first one failed or crashed.
   std::chrono::milliseconds at_least = std::chrono::milliseconds::zero();
-  /// A run that takes longer loses the lock (LockOptions::max_hold), and another may begin although it still works:
-  /// only the token can tell the two apart. Zero: no limit.
+  /// A run that takes longer than this loses the lock (LockOptions::max_hold). Another run may then begin while the
+  /// first one still works; only the token can tell the two apart. Zero means no limit.
   std::chrono::milliseconds at_most = std::chrono::milliseconds::zero();
-  /// The lease of the lock, and what is shown to whoever lists it. max_hold is at_most.
+  /// The options of the lock that is held during a run. Its max_hold is replaced by at_most.
   LockOptions lock = {};
 };
 
@@ -37,14 +37,14 @@ struct OnceOptions {
 struct LastRun {
   std::chrono::system_clock::time_point started = {};
   std::chrono::system_clock::time_point ended = {};
-  std::int32_t result = 0;  ///< as told to Run::succeed()
+  std::int32_t result = 0;  ///< as passed to Run::succeed()
   Token token = {};
   std::string host = {};
 };
 
-/// A run that is under way. If it is destroyed without succeed(), it has failed, and anybody may try again.
-/// Not thread-safe, except for what hold() offers.
-class HOLDFAST_EXPORT Run {
+/// A run in progress. If it is destroyed without a call of succeed(), it has failed, and anybody may try again. Not
+/// thread-safe, except for what hold() offers.
+class [[nodiscard]] HOLDFAST_EXPORT Run {
  public:
   Run() noexcept;
   Run(Run&&) noexcept;
@@ -52,13 +52,14 @@ class HOLDFAST_EXPORT Run {
   ~Run();
 
   explicit operator bool() const noexcept;
-  /// The lock: its token, and when it is lost.
+  /// The lock that is held during the run, with its token and the signs of its loss.
   const Hold& hold() const;
   std::chrono::system_clock::time_point started() const;
 
-  /// Remembers, durably and before the lock is given back, that the job was done: nobody begins again before the period
-  /// is over. Throws Errc::lost if the lock was lost before that could be written, or another run has written since;
-  /// Errc::in_doubt or Errc::unreachable if it is not certain to have been written. The lock is given back in any case.
+  /// Records in the store that the job is done, and then releases the lock: nobody begins another run before the period
+  /// is over. The record is durable before the lock is released. Throws Errc::lost if the lock was lost before the
+  /// record could be written, or if another run has written one since, and Errc::in_doubt or Errc::unreachable if it is
+  /// not certain that the record was written. The lock is released in any case.
   void succeed(std::int32_t result = 0);
   void async_succeed(std::int32_t result, AsyncCallback<> callback);
   template <detail::CompletionToken<> CompletionToken>
@@ -68,11 +69,11 @@ class HOLDFAST_EXPORT Run {
                                                         async_succeed(result, std::move(callback));
                                                       });
   }
-  /// Remembers the same, but keeps the lock until *this ends. Throws likewise; may be called again.
+  /// Records the same but keeps the lock until *this ends. Throws the same errors. May be called again.
   void record_success(std::int32_t result = 0);
-  /// Gives the lock back: somebody else may try. What the destructor does.
+  /// Releases the lock without recording a success, so that somebody else may try. The destructor does the same.
   void fail() noexcept;
-  /// The same, and waits for the store's answer, as Hold::release() does.
+  /// The same as fail(), but waits for the store's answer, as Hold::release() does.
   Released release();
 
  private:
@@ -84,11 +85,11 @@ class HOLDFAST_EXPORT Run {
   std::unique_ptr<State> state_;
 };
 
-/// What became of an attempt to begin a run.
-struct Attempt {
+/// The outcome of an attempt to begin a run.
+struct [[nodiscard]] Attempt {
   enum class Outcome {
-    begun,  ///< `run` is under way
-    done,   ///< there is nothing to do: a run was successful in this period
+    begun,  ///< `run` is in progress
+    done,   ///< there is nothing to do: a run has succeeded in this period
     busy,   ///< somebody else held the lock all the time
   };
 
@@ -101,35 +102,38 @@ struct Attempt {
 ///     holdfast::Once hourly(client, "hourly-sms", std::chrono::hours(1));
 ///     hourly.run([](const holdfast::Hold& hold) { send_sms(hold.token()); });
 ///
-/// A run is skipped if a *successful* one began less than the period minus a slack ago; the slack is the smaller of a
-/// tenth of the period and one minute, so that hosts whose timers fire a few seconds apart run it once, and the next
-/// period still runs. Time is the store's where it has a clock (StoreTraits::has_clock), else this host's; the
-/// remembered start never goes back. Periods that were missed are not made up for.
+/// A run is skipped if a *successful* run began less than one period minus a slack ago. The slack is a tenth of the
+/// period but at most one minute. With it, hosts whose timers fire a few seconds apart run the job once, and the next
+/// period still runs it. Time is measured by the store if it has a clock (StoreTraits::has_clock), and otherwise by
+/// this host; the recorded start never moves backwards. Periods that were missed are not made up for.
 ///
-/// The lock of that name is held meanwhile: a Mutex of the same name excludes it. Thread-safe; errors and stop_tokens
-/// as with Mutex.
+/// The lock of the same name is held during a run, so a Mutex of that name excludes it. Thread-safe. Errors and
+/// stop_tokens work as described for Mutex.
 class HOLDFAST_EXPORT Once {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name, bad options, or a period that is not positive.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid, or if the period
+  /// is not positive.
   Once(Client& client, const LockName& name, std::chrono::milliseconds period, OnceOptions options = {});
   ~Once();
   Once(const Once&) = delete;
   Once& operator=(const Once&) = delete;
 
-  /// Begins a run unless one was successful in this period; waits for a run that is under way, because it may fail.
-  /// Empty if there is nothing to do.
-  std::optional<Run> begin(std::stop_token stop = {});
-  /// The same without waiting: empty also if a run is under way.
-  std::optional<Run> try_begin();
-  /// The same, but waits at most so long for a run that is under way; a negative duration throws
+  /// Begins a run unless one has succeeded in this period. If a run is in progress, waits for it to end, because it may
+  /// fail. Returns empty if there is nothing to do.
+  [[nodiscard]] std::optional<Run> begin(std::stop_token stop = {});
+  /// The same without waiting: returns empty also if a run is in progress.
+  [[nodiscard]] std::optional<Run> try_begin();
+  /// The same, but waits for a run in progress for at most `duration`. A negative duration throws
   /// Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Run> try_begin_for(const std::chrono::duration<Rep, Period>& duration,
+                                                 std::stop_token stop = {}) {
     Attempt attempt = attempt_for(duration, std::move(stop));
     if (attempt.outcome != Attempt::Outcome::begun) return std::nullopt;
     return std::move(attempt.run);
   }
-  /// The same, and says why there is no run. (Asking due() afterwards would not: the period may end in between.)
+  /// The same, but also says why there is no run. (A call of due() afterwards could not say it, because the period may
+  /// end in between.)
   template <class Rep, class Period>
   Attempt attempt_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
     return attempt_within(detail::saturated(duration), std::move(stop));
@@ -143,12 +147,12 @@ class HOLDFAST_EXPORT Once {
         });
   }
 
-  /// begin(), `job`, and succeed() unless `job` throws. True if this call did the job.
-  bool run(const std::function<void(const Hold& hold)>& job, std::stop_token stop = {});
+  /// Calls begin(), then `job`, and then succeed() unless `job` throws. Returns whether this call did the job.
+  bool run(MoveOnlyFunction<void(const Hold& hold)> job, std::stop_token stop = {});
 
-  /// Whether a run would begin now, if none is under way.
+  /// Whether a run would begin now, provided that none is in progress.
   bool due();
-  /// The last successful run that is remembered.
+  /// The last successful run that the store remembers.
   std::optional<LastRun> last_run();
 
   const LockName& name() const noexcept;

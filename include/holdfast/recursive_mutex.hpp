@@ -15,30 +15,31 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
-/// A Mutex that its holding thread may lock again; it is given back at the last unlock().
+/// A Mutex that the thread that holds it may lock again. The last unlock() releases it.
 ///
-/// Locking again costs no round trip, mints no new token and does not touch the lease. It is counted per thread and
-/// name, so two RecursiveMutex objects of one name nest in each other. The same lock as a Mutex of that name.
-/// Thread-safe; errors and stop_tokens as with Mutex.
+/// Locking again costs no round trip, produces no new token and does not touch the lease. The depth is counted for each
+/// thread and name, so two RecursiveMutex objects of one name nest in each other. It is the same lock as a Mutex of
+/// that name. Thread-safe. Errors and stop_tokens work as described for Mutex.
 ///
 ///     holdfast::RecursiveMutex mutex(client, "ledger");
 ///     std::scoped_lock outer(mutex);
 ///     std::scoped_lock inner(mutex);  // nanoseconds
 class HOLDFAST_EXPORT RecursiveMutex {
  public:
-  /// Locking deeper throws Errc::too_deep.
+  /// Locking deeper than this throws Errc::too_deep.
   static constexpr std::size_t max_depth = 65'535;
 
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid.
   RecursiveMutex(Client& client, const LockName& name, LockOptions options = {});
   ~RecursiveMutex();
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-  /// Locking again a hold that was lost meanwhile throws Errc::lost: unlock() what was locked first.
+  /// Works as Mutex::lock(), or goes one level deeper if this thread holds the lock. Throws Errc::lost if it held the
+  /// lock and has lost it: unlock() it first, as often as it was locked.
   void lock() { lock({}); }
   void lock(std::stop_token stop);
   bool try_lock();
@@ -50,12 +51,13 @@ class HOLDFAST_EXPORT RecursiveMutex {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
     return try_lock_within(detail::time_until(deadline), std::move(stop));
   }
-  /// As Mutex::unlock(), once for each lock().
+  /// Works as Mutex::unlock(). Call it once for each lock().
   void unlock() noexcept;
 
-  /// How many times this thread has locked it; 0 if it does not hold it.
+  /// How many times this thread has locked the mutex. 0 if it does not hold it.
   std::size_t depth() const noexcept;
-  /// This thread's hold. Throws Errc::not_held if it has none. Valid until this thread's last unlock.
+  /// The calling thread's hold. Throws Errc::not_held if it has none. The reference is valid until this thread's last
+  /// unlock().
   const Hold& hold() const;
 
   const LockName& name() const noexcept;
@@ -63,8 +65,7 @@ class HOLDFAST_EXPORT RecursiveMutex {
  private:
   bool try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
 };
 
 }  // namespace holdfast

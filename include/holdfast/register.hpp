@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,64 +11,68 @@
 #include "holdfast/client.hpp"
 #include "holdfast/duration.hpp"
 #include "holdfast/export.hpp"
+#include "holdfast/move_only_function.hpp"
 #include "holdfast/name.hpp"
 
 namespace holdfast {
 
 namespace core {
-class ClientHandle;
+class ClientCore;
 }
 
-/// A value and its version. Version 0: it was never written, and the value is empty. Each write makes the version
-/// larger, so a value that was changed and changed back is not mistaken for one that was left alone.
+/// A value and its version. Version 0 means that it was never written; the value is then empty. Each write makes the
+/// version larger, so a value that was changed and changed back can be told from one that was left alone.
 struct Versioned {
   std::string value = {};
   std::uint64_t version = 0;
 };
 
-/// What became of a conditional write: whether it was written, and what the register holds now.
+/// The outcome of a conditional write: whether it was written, and what the register contains now.
 struct Written {
   bool written = false;
   Versioned now = {};
   explicit operator bool() const noexcept { return written; }
 };
 
-/// A small named value in the store, with a version: optimistic locking.
+/// A small named value in the store, with a version for optimistic locking.
 ///
 ///     holdfast::Register stock(client, "stock/4711");
 ///     stock.update([](const std::string& value) { return std::to_string(std::stoi(value) - 1); });
 ///
-/// Reads see every write that was acknowledged before; a write is durable, as far as the store is, before it is
-/// acknowledged. Any bytes are allowed, up to StoreTraits::max_value_bytes. Another thing than a lock of the same name.
+/// A read sees every write that was acknowledged before it. A write is acknowledged only when it is durable, as far as
+/// the store makes anything durable. A value may contain any bytes, up to StoreTraits::max_value_bytes of them. A
+/// register and a lock of the same name are independent of each other.
 ///
-/// Every call throws Error: Errc::unreachable if the store cannot be reached, and then nothing was written;
-/// Errc::in_doubt if a write was sent and never answered: read to find out. Never a failure for what may have happened.
-/// Thread-safe. May outlive its Client: then every call answers Errc::closed.
+/// Every call may throw Error. Errc::unreachable means that the store could not be reached and nothing was written.
+/// Errc::in_doubt means that a write was sent and not answered; read the register to find out. A call never reports a
+/// plain failure for a write that may have happened. Thread-safe. A Register may outlive its Client; every call then
+/// answers Errc::closed.
 class HOLDFAST_EXPORT Register {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name is invalid.
   Register(Client& client, const LockName& name);
   ~Register();
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
 
   Versioned get();
-  /// Writes whatever was there before. The new version.
+  /// Writes unconditionally. Returns the new version.
   std::uint64_t set(std::string value);
-  /// Writes if the version still is `expected` (0: if it was never written).
+  /// Writes only if the version is still `expected` (0 means: if the register was never written).
   Written compare_and_set(std::uint64_t expected, std::string value);
-  /// Adds to a decimal number (never written: 0) and returns the sum. Throws Errc::invalid_argument if the value is no
-  /// number, or the sum does not fit.
+  /// Adds to a decimal number and returns the sum. A register that was never written counts as 0. Throws
+  /// Errc::invalid_argument if the value is not a number or the sum does not fit.
   std::int64_t add(std::int64_t amount);
 
-  /// Reads, computes and writes, again and again until nobody else has written in between; returns what was written.
-  /// `change` may run several times, must not have effects of its own, and may throw to give up.
-  Versioned update(const std::function<std::string(const std::string& value)>& change, std::stop_token stop = {});
+  /// Reads the value, calls `change` with it and writes the result, and repeats this until nobody else has written in
+  /// between. Returns what was written. `change` may be called several times, must have no side effects, and may throw
+  /// to give up.
+  Versioned update(MoveOnlyFunction<std::string(const std::string& value)> change, std::stop_token stop = {});
 
-  /// Waits until the version is no longer `seen` and returns what the register then holds; a version that is more than
-  /// one larger says that something in between was missed. Survives outages of the store.
+  /// Waits until the version differs from `seen`, and returns what the register then contains. A version that is larger
+  /// by more than one means that changes in between were missed. The wait survives outages of the store.
   Versioned wait_for_change(std::uint64_t seen, std::stop_token stop = {});
-  /// Empty if nothing changed in time.
+  /// The same with a time limit. Returns empty if nothing changed in time.
   template <class Rep, class Period>
   std::optional<Versioned> wait_for_change_for(std::uint64_t seen, const std::chrono::duration<Rep, Period>& duration,
                                                std::stop_token stop = {}) {
@@ -125,7 +128,7 @@ class HOLDFAST_EXPORT Register {
   std::optional<Versioned> wait_for_change_within(std::uint64_t seen, std::chrono::nanoseconds wait,
                                                   std::stop_token stop);
 
-  std::unique_ptr<core::ClientHandle> client_;
+  std::shared_ptr<core::ClientCore> core_;
   LockName name_;
 };
 

@@ -18,47 +18,51 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
-/// A number of permits for a fleet: at most `total` are out at any time, whoever has them.
+/// A number of permits for a fleet of processes: at most `total` of them are held at any time, whoever holds them.
 ///
 ///     holdfast::Semaphore licences(client, "renderer-licence", 5);
 ///     holdfast::Hold two = licences.acquire(2);
 ///
-/// Permits are owned: each acquire gives a Hold, with a lease that is renewed and a token larger than those before it,
-/// and only that Hold gives its permits back. Those of a crashed holder come back when its lease ends. Several permits
-/// are taken all at once or not at all; whoever waits for many is not overtaken by those who want few.
+/// Permits have an owner. Each acquire returns a Hold, with a lease that is renewed and a token larger than those
+/// before it, and only that Hold can release its permits. The permits of a crashed holder become free when its lease
+/// ends. Several permits are acquired all at once or not at all, and a client that waits for many is not overtaken by
+/// clients that want few.
 ///
-/// All clients must agree on the total: while permits are out or somebody waits, an acquire that believes in another
-/// total throws Errc::invalid_argument, which names both.
+/// All clients must agree on the total. While permits are held or somebody waits, an acquire that assumes another total
+/// throws Errc::invalid_argument with a message that names both totals.
 ///
-/// A semaphore is another thing than a lock of the same name. Who holds permits: Client::show(name,
-/// LockKind::semaphore). Thread-safe; errors and stop_tokens as with Mutex. Where the store has no permits
-/// (StoreTraits::permits), every call answers Errc::unsupported.
+/// A semaphore and a lock of the same name are independent of each other. Client::show(name, LockKind::semaphore) tells
+/// who holds permits. Thread-safe. Errors and stop_tokens work as described for Mutex. Every call answers
+/// Errc::unsupported if the store does not support permits (StoreTraits::permits).
 class HOLDFAST_EXPORT Semaphore {
  public:
   static constexpr std::uint32_t max_total = 1'000'000;
 
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name, bad options, or a total that is not 1 to max_total.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid, or if the total
+  /// is not between 1 and max_total.
   Semaphore(Client& client, const LockName& name, std::uint32_t total, LockOptions options = {});
   ~Semaphore();
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  /// All that acquire throw Errc::invalid_argument if `permits` is zero or more than the total.
+  /// Waits until `permits` permits are held. Like all functions that acquire, it throws Errc::invalid_argument if
+  /// `permits` is zero or more than the total.
   Hold acquire(std::uint32_t permits = 1, std::stop_token stop = {});
-  /// Empty if there are not enough, or somebody waits for some.
-  std::optional<Hold> try_acquire(std::uint32_t permits = 1);
-  /// Empty if they could not be had in time. Zero tries once; a negative duration throws Errc::invalid_argument.
+  /// Returns empty if there are not enough free permits, or if somebody is waiting for some.
+  [[nodiscard]] std::optional<Hold> try_acquire(std::uint32_t permits = 1);
+  /// Returns empty if the permits could not be acquired in time. A duration of zero tries once; a negative one throws
+  /// Errc::invalid_argument.
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::uint32_t permits = 1,
-                                      std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                    std::uint32_t permits = 1, std::stop_token stop = {}) {
     return try_acquire_within(permits, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                        std::uint32_t permits = 1, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                      std::uint32_t permits = 1, std::stop_token stop = {}) {
     return try_acquire_within(permits, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(std::uint32_t permits, AcquireCallback callback, std::stop_token stop = {});
@@ -70,9 +74,9 @@ class HOLDFAST_EXPORT Semaphore {
                                                   });
   }
 
-  /// Changes the total, for everybody and for this object. Raising it admits waiters at once; lowering it takes nothing
-  /// away from anybody: permits are handed out again when fewer than the new total are out. Other objects that still
-  /// believe in the old total are refused until they are resized, too. Throws as acquire does.
+  /// Changes the total, for everybody and for this object. A larger total admits waiters at once. A smaller one takes
+  /// nothing away from anybody: permits are granted again when fewer than the new total are held. Other objects that
+  /// still assume the old total are refused until they are resized, too. Throws the same errors as acquire().
   void resize(std::uint32_t total);
   std::uint32_t total() const noexcept { return total_; }
 
@@ -81,8 +85,7 @@ class HOLDFAST_EXPORT Semaphore {
  private:
   std::optional<Hold> try_acquire_within(std::uint32_t permits, std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
   std::atomic<std::uint32_t> total_;
 };
 

@@ -16,7 +16,7 @@
 namespace holdfast {
 
 namespace core {
-class CellHandle;
+class ClientLock;
 }
 
 /// `std::shared_timed_mutex` across machines: held by one writer, or by any number of readers.
@@ -24,29 +24,30 @@ class CellHandle;
 ///     holdfast::SharedMutex mutex(client, "price-list");
 ///     std::shared_lock reading(mutex);
 ///
-/// Readers and writers stand in one line: whoever comes behind a waiting writer waits for it, so writers are not
-/// starved; readers that stand behind one another enter together. All readers of one client that want the same ttl
-/// share one claim in the store, for the bound that ClientOptions::local_turns sets.
+/// Readers and writers wait in one line. Whoever comes behind a waiting writer waits for that writer, so writers are
+/// not starved; readers that stand behind one another are admitted together. All readers of one client that want the
+/// same ttl share one claim in the store, within the limits that ClientOptions::local_turns sets.
 ///
-/// A reader's token is at least that of the last writer before it and smaller than that of the next: a resource that
-/// checks tokens knows which version it may show. Readers may have equal tokens.
+/// A reader's token is at least that of the last writer before it and smaller than that of the next writer, so a
+/// resource that checks tokens knows which version it may show. Readers may have equal tokens.
 ///
-/// A reader cannot become a writer: two readers who want that would wait for each other for ever. A writer can become a
-/// reader without letting go: downgrade().
+/// A reader cannot become a writer, because two readers that want to would wait for each other for ever. A writer can
+/// become a reader without releasing the lock: see downgrade().
 ///
-/// The same lock as a Mutex of that name, which is a writer. Thread-safe; errors, stop_tokens and the two ways to hold
-/// it as with Mutex. Where the store has no shared locks (StoreTraits::shared), the shared calls answer
-/// Errc::unsupported.
+/// It is the same lock as a Mutex of that name, which is a writer. Thread-safe. Errors, stop_tokens and the two ways to
+/// hold the lock are those of Mutex. The shared calls answer Errc::unsupported if the store does not support shared
+/// locks (StoreTraits::shared).
 class HOLDFAST_EXPORT SharedMutex {
  public:
-  /// Contacts nobody. Throws Errc::invalid_argument for a bad name or bad options.
+  /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid.
   SharedMutex(Client& client, const LockName& name, LockOptions options = {});
   ~SharedMutex();
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
 
-  // Writing, by thread. Throws std::errc::resource_deadlock_would_occur (as a std::system_error) if this thread has
-  // locked it already, in either way; try_lock() is then false.
+  // Writing, by thread. lock() and lock_shared() throw std::errc::resource_deadlock_would_occur (as a
+  // std::system_error) if this thread has locked the mutex already, in either way. The functions that try return false
+  // then.
 
   void lock() { lock({}); }
   void lock(std::stop_token stop);
@@ -59,9 +60,10 @@ class HOLDFAST_EXPORT SharedMutex {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
     return try_lock_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
   }
-  /// As Mutex::unlock(). A thread that reads changes nothing by it.
+  /// Works as Mutex::unlock(). If this thread is a reader, nothing changes.
   void unlock() noexcept;
-  /// Makes this thread's lock() a lock_shared(), as Hold::downgrade() does. Throws Errc::not_held if there is none.
+  /// Turns this thread's lock() into a lock_shared(), as Hold::downgrade() does. Throws Errc::not_held if this thread
+  /// does not hold the lock.
   void downgrade();
 
   // Reading, by thread.
@@ -79,20 +81,22 @@ class HOLDFAST_EXPORT SharedMutex {
   }
   void unlock_shared() noexcept;
 
-  /// This thread's hold, of either kind. Throws Errc::not_held if it has none. Valid until this thread unlocks.
+  /// The calling thread's hold, of either kind. Throws Errc::not_held if it has none. The reference is valid until this
+  /// thread unlocks.
   const Hold& hold() const;
 
   // Writing, by handle.
 
   Hold acquire(std::stop_token stop = {});
-  std::optional<Hold> try_acquire();
+  [[nodiscard]] std::optional<Hold> try_acquire();
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration, std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                                                    std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::exclusive, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                        std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                      std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::exclusive, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire(AcquireCallback callback, std::stop_token stop = {});
@@ -107,15 +111,15 @@ class HOLDFAST_EXPORT SharedMutex {
   // Reading, by handle.
 
   Hold acquire_shared(std::stop_token stop = {});
-  std::optional<Hold> try_acquire_shared();
+  [[nodiscard]] std::optional<Hold> try_acquire_shared();
   template <class Rep, class Period>
-  std::optional<Hold> try_acquire_shared_for(const std::chrono::duration<Rep, Period>& duration,
-                                             std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_shared_for(const std::chrono::duration<Rep, Period>& duration,
+                                                           std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::shared, detail::saturated(duration), std::move(stop));
   }
   template <class Clock, class Duration>
-  std::optional<Hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                               std::stop_token stop = {}) {
+  [[nodiscard]] std::optional<Hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                                             std::stop_token stop = {}) {
     return try_acquire_within(ClaimMode::shared, detail::time_until(deadline), std::move(stop));
   }
   void async_acquire_shared(AcquireCallback callback, std::stop_token stop = {});
@@ -135,8 +139,7 @@ class HOLDFAST_EXPORT SharedMutex {
   bool try_lock_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
   std::optional<Hold> try_acquire_within(ClaimMode mode, std::chrono::nanoseconds wait, std::stop_token stop);
 
-  std::unique_ptr<core::CellHandle> cell_;
-  LockOptions options_;
+  std::unique_ptr<core::ClientLock> lock_;
 };
 
 }  // namespace holdfast

@@ -107,7 +107,7 @@ struct CommandLine::Definition {
   void take_command(std::vector<std::string>& arguments) const {
     const std::string form = "'holdfast " + std::string(entry.name) + " NAME [FLAGS] -- CMD [ARG...]'";
     const auto separator = std::find(arguments.begin(), arguments.end(), "--");
-    if (separator == arguments.end()) throw UsageError("the command is missing; write it after '--': " + form);
+    if (separator == arguments.end()) throw UsageError("the command is missing; put it after '--': " + form);
     if (separator + 1 == arguments.end()) throw UsageError("no command follows '--'; write " + form);
     parameters.command_words()->assign(separator + 1, arguments.end());
     arguments.erase(separator, arguments.end());
@@ -223,8 +223,8 @@ void Parameters::exclusive(std::string_view flag, std::string_view other) {
 }
 
 void Parameters::store(StoreFlags& flags) {
-  text("-u,--url", "URL", "the store; else $HOLDFAST_URL, else this user's embedded store", flags.url);
-  text("--password-file", "FILE", "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD",
+  text("-u,--url", "URL", "the store (default: $HOLDFAST_URL, or this user's embedded store)", flags.url);
+  text("--password-file", "FILE", "a file with the store's password (default: the URL's, or $HOLDFAST_PASSWORD)",
        flags.password_file);
 }
 

@@ -108,8 +108,8 @@ TEST_F(Break, AsksFirst) {
   });
   const Finished finished = break_lock({"job", "--yes", "--ask", "1h", "--reason", "noon"});
   EXPECT_EQ(finished.code, 0) << finished.errors;
-  EXPECT_THAT(finished.output, HasSubstr("(tester) has let go of the lock 'job' "));
-  EXPECT_THAT(finished.errors, HasSubstr("to let go of the lock 'job'"));
+  EXPECT_THAT(finished.output, HasSubstr("(tester) has released the lock 'job' "));
+  EXPECT_THAT(finished.errors, HasSubstr("to release the lock 'job'"));
   EXPECT_EQ(hold.state(), HoldState::released);
 }
 

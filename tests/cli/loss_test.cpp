@@ -135,7 +135,7 @@ TEST_F(Lost, LeaseThatWasGoodToTheEndIsEnoughWhenTheReleaseIsInDoubt) {
                      folder / "locks.db", folder / "go"});
     const Finished finished = process.finish();
     EXPECT_EQ(finished.code, code);
-    EXPECT_THAT(finished.errors, HasSubstr("the store did not confirm that '" + name + "' was given back"));
+    EXPECT_THAT(finished.errors, HasSubstr("the store did not confirm that '" + name + "' was released"));
     ::kill(-blocker.pid(), SIGKILL);
   }
 }

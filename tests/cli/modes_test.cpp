@@ -68,7 +68,7 @@ TEST_F(Modes, FlagsThatContradictEachOtherAreRefused) {
   refused({"--shared", "--once-per", "1h"}, "--shared");
   refused({"--permits", "1/2", "--once-per", "1h"}, "--permits");
   refused({"--once-per", "0s"}, "--once-per");
-  refused({"--min-hold", "3s", "--max-hold", "2s"}, "--min-hold is longer than --max-hold");
+  refused({"--min-hold", "3s", "--max-hold", "2s"}, "--min-hold must not be longer than --max-hold");
   refused({"--max-hold", "500ms"}, "--max-hold");
   refused({"--on-lost", "ignore"}, "--on-lost: 'ignore' is not one of kill, warn");
   refused({"--busy-exit", "256"}, "--busy-exit: '256' is not a whole number from 0 to 255");

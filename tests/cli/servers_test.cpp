@@ -77,7 +77,7 @@ TEST_P(ToolOnAServer, SaysWhatItPromises) {
   const Finished finished = run(tool({"version", "--url", url}), with_store());
   EXPECT_EQ(finished.code, 0) << finished.errors;
   const bool servers_decide = Client(url).traits().min_ttl > std::chrono::milliseconds::zero();
-  const std::string shortest = servers_decide ? "as servers are usually set" : "shortest 20ms";
+  const std::string shortest = servers_decide ? "with the usual settings of servers" : "shortest 20ms";
   EXPECT_THAT(finished.output, HasSubstr(shortest));
 }
 

@@ -31,39 +31,40 @@ TEST(Traits, AreSaidInWords) {
             "tokens:     rise for ever, restarts included\n"
             "shared:     locks can be shared by readers\n"
             "permits:    semaphores\n"
-            "delay:      a lock can stay closed for a while after its holder died\n"
+            "delay:      a lock can stay closed for a while after its holder has died\n"
             "registers:  values with versions\n"
             "listing:    all locks\n"
-            "asking:     holders can be asked to let go\n"
+            "asking:     holders can be asked to release a lock\n"
             "clock:      the store tells the time\n"
             "failover:   loses nothing\n"
             "values:     up to 1 MiB\n");
-  EXPECT_EQ(cli::in_words({.store = "worst",
-                           .lease_scope = StoreTraits::LeaseScope::session,
-                           .min_ttl = 2s,
-                           .fixed_leases = false,
-                           .shared = false,
-                           .permits = false,
-                           .registers = false,
-                           .lock_delay = false,
-                           .lists = false,
-                           .release_requests = false,
-                           .failover_may_lose = "the last second",
-                           .max_value_bytes = 1000}),
-            "store:      worst\n"
-            "reach:      this process only: of no use to other processes\n"
-            "order:      none: any waiter may be next\n"
-            "lease:      all locks of a client share one; shortest 2s as servers are usually set; always renewed\n"
-            "tokens:     rise until the store is started anew\n"
-            "shared:     no shared locks\n"
-            "permits:    no semaphores\n"
-            "delay:      no delay after a holder died\n"
-            "registers:  no registers\n"
-            "listing:    none: one lock at a time, by its name\n"
-            "asking:     nobody can be asked\n"
-            "clock:      none; each host's own is used\n"
-            "failover:   may lose: the last second\n"
-            "values:     up to 1000 bytes\n");
+  EXPECT_EQ(
+      cli::in_words({.store = "worst",
+                     .lease_scope = StoreTraits::LeaseScope::session,
+                     .min_ttl = 2s,
+                     .fixed_leases = false,
+                     .shared = false,
+                     .permits = false,
+                     .registers = false,
+                     .lock_delay = false,
+                     .lists = false,
+                     .release_requests = false,
+                     .failover_may_lose = "the last second",
+                     .max_value_bytes = 1000}),
+      "store:      worst\n"
+      "reach:      this process only\n"
+      "order:      none; any waiter may be next\n"
+      "lease:      all locks of a client share one; shortest 2s with the usual settings of servers; always renewed\n"
+      "tokens:     rise until the store is restarted\n"
+      "shared:     no shared locks\n"
+      "permits:    no semaphores\n"
+      "delay:      no delay after a holder has died\n"
+      "registers:  no registers\n"
+      "listing:    none; one lock at a time, by its name\n"
+      "asking:     holders cannot be asked\n"
+      "clock:      none; each host's own is used\n"
+      "failover:   may lose: the last second\n"
+      "values:     up to 1000 bytes\n");
 }
 
 class VersionOfAStore : public World {};

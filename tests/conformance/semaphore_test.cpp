@@ -165,8 +165,9 @@ TEST_P(SemaphoreConformance, DifferentTotalsAreDetected) {
   Hold hold = Semaphore(client, "pool", 5).acquire();
   for (Client* somebody : {&client, &other}) {
     Semaphore pool(*somebody, "pool", 7);
-    for (const auto& error : {error_of([&] { pool.acquire(); }), error_of([&] { pool.try_acquire(); }),
-                              error_of([&] { pool.try_acquire_for(1h); })}) {
+    for (const auto& error : {error_of([&] { static_cast<void>(pool.acquire()); }),
+                              error_of([&] { static_cast<void>(pool.try_acquire()); }),
+                              error_of([&] { static_cast<void>(pool.try_acquire_for(1h)); })}) {
       ASSERT_TRUE(error);
       EXPECT_EQ(error->errc(), Errc::invalid_argument);
       EXPECT_NE(std::string(error->what()).find('5'), std::string::npos) << error->what();

@@ -27,7 +27,7 @@ std::string share(milliseconds ttl, milliseconds wait = test::patience) {
 bool next_claim_comes(Client& client) {
   const auto grants = client.health().grants;
   return eventually([&] {
-    SharedMutex(client, "list").acquire_shared();
+    static_cast<void>(SharedMutex(client, "list").acquire_shared());
     return client.health().grants > grants;
   });
 }

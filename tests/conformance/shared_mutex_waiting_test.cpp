@@ -94,9 +94,10 @@ TEST_P(SharedMutexConformance, AStopEndsEveryWaitOfAReader) {
   cancelled([&](std::stop_token stop) { mutex.lock_shared(stop); });
   cancelled([&](std::stop_token stop) { mutex.try_lock_shared_for(1h, stop); });
   cancelled([&](std::stop_token stop) { mutex.try_lock_shared_until(steady_clock::now() + 1h, stop); });
-  cancelled([&](std::stop_token stop) { mutex.acquire_shared(stop); });
-  cancelled([&](std::stop_token stop) { mutex.try_acquire_shared_for(1h, stop); });
-  cancelled([&](std::stop_token stop) { mutex.try_acquire_shared_until(steady_clock::now() + 1h, stop); });
+  cancelled([&](std::stop_token stop) { static_cast<void>(mutex.acquire_shared(stop)); });
+  cancelled([&](std::stop_token stop) { static_cast<void>(mutex.try_acquire_shared_for(1h, stop)); });
+  cancelled(
+      [&](std::stop_token stop) { static_cast<void>(mutex.try_acquire_shared_until(steady_clock::now() + 1h, stop)); });
   EXPECT_TRUE(writer.valid());
 }
 

@@ -55,7 +55,8 @@ inline constexpr std::array waiting_calls = {
                   constexpr auto never = std::chrono::steady_clock::time_point::max();
                   detail::unlock_if(mutex, mutex.try_lock_until(never, std::move(stop)));
                 }},
-    WaitingCall{"acquire", [](Mutex& mutex, std::stop_token stop) { mutex.acquire(std::move(stop)); }},
+    WaitingCall{"acquire",
+                [](Mutex& mutex, std::stop_token stop) { static_cast<void>(mutex.acquire(std::move(stop))); }},
     WaitingCall{"try_acquire_for",
                 [](Mutex& mutex, std::stop_token stop) {
                   detail::release_if(mutex.try_acquire_for(std::chrono::nanoseconds::max(), std::move(stop)));

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <unordered_set>
+
 #include "holdfast/error.hpp"
 
 namespace holdfast {
@@ -40,6 +43,22 @@ TEST(LockName, RefusesEveryFormOfInvalidUtf8) {
     EXPECT_NE(refusal(text).find("UTF-8"), std::string::npos) << testing::PrintToString(text);
   }
 }
+
+TEST(LockName, IsWrittenAsItsText) {
+  std::ostringstream out;
+  out << LockName("caf\xC3\xA9/1");
+  EXPECT_EQ(out.str(), "caf\xC3\xA9/1");
+}
+
+TEST(LockName, CanBeAKey) {
+  const std::unordered_set<LockName> names = {"a", "A", "a"};
+  EXPECT_EQ(names.size(), 2U);
+  EXPECT_TRUE(names.contains("A"));
+}
+
+#ifdef __cpp_lib_format
+TEST(LockName, IsFormattedAsItsText) { EXPECT_EQ(std::format("{:>5}", LockName("job")), "  job"); }
+#endif
 
 }  // namespace
 }  // namespace holdfast

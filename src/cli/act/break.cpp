@@ -48,27 +48,27 @@ std::string possession(const LockStatus& lock, const ClaimStatus& holder) {
 void warn_of_silence(const Client& client) {
   if (client.traits().release_requests) return;
   tell(
-      "warning: this store cannot tell a holder that its lock was broken; 'run' finds out at its next renewal, after "
-      "up "
-      "to a third of its --ttl, and its command works beside the next holder's until then");
+      "warning: this store cannot tell a holder that its lock was broken; 'run' finds out at its next renewal, "
+      "within a third of its --ttl, and until then its command works beside the next holder's");
 }
 
 class Break : public Command {
  public:
   void define(Parameters& parameters) override {
     parameters.required("NAME", "the lock", name_);
-    parameters.flag("--yes", "do it; without this, only say who would lose it", yes_);
-    parameters.choice("--kind", {"lock", "semaphore", "election"}, "which of them, if several of that name are held",
+    parameters.flag("--yes", "take it away; without this flag, only print who would lose it", yes_);
+    parameters.choice("--kind", {"lock", "semaphore", "election"}, "which one, if several things of that name are held",
                       kind_);
-    parameters.duration("--ask", "ask the holders to let go, and take it only from those who do not in time", ask_);
-    parameters.text("--reason", "TEXT", "why; told to the holders who are asked", reason_);
+    parameters.duration("--ask", "ask the holders to release it first; those who have not after this time lose it",
+                        ask_);
+    parameters.text("--reason", "TEXT", "why; holders that are asked are told", reason_);
     parameters.store(store_);
   }
 
   int execute() override {
     const LockName name(name_);
     if (!reason_.empty() && !ask_)
-      throw UsageError("--reason is for holders who are asked; add --ask DUR, such as 30s");
+      throw UsageError("--reason is for holders that are asked; add --ask DUR, such as 30s");
     const Store store = choose_store(store_);
     Client client = open_client(store);
     const std::vector<LockStatus> found = held(client, name, kind_);
@@ -102,7 +102,7 @@ class Break : public Command {
       const std::string held = is_known(holder.client) ? ", held for " + age(holder.since, now) : "";
       tell(client_of(holder) + " would lose " + possession(lock, holder) + held);
     }
-    tell("nothing was changed; add --yes to do it");
+    tell("nothing was changed; add --yes to take it away");
     return exit_code::usage;
   }
 
@@ -126,16 +126,16 @@ class Break : public Command {
 
   int ask_first(Client& client, const LockStatus& lock, milliseconds within) const {
     for (const ClaimStatus& holder : lock.holders) {
-      tell("asking " + client_of(holder) + " to let go of " + possession(lock, holder) + " within " + human(within));
+      tell("asking " + client_of(holder) + " to release " + possession(lock, holder) + " within " + human(within));
     }
     const Revoked revoked = client.revoke(name_, {.reason = reason_, .within = within}, lock.kind);
     if (revoked == Revoked::not_held) return nobody();
     if (revoked == Revoked::evicted) announce(client, lock);
-    // Which of several holders let go is not known.
-    const char* const doubt = lock.holders.size() > 1 ? ", unless it has let go by itself" : "";
+    // Which of several holders released it is not known.
+    const char* const doubt = lock.holders.size() > 1 ? ", unless it had released it already" : "";
     for (const ClaimStatus& holder : lock.holders) {
       print(revoked == Revoked::let_go
-                ? client_of(holder) + " has let go of " + possession(lock, holder) + "\n"
+                ? client_of(holder) + " has released " + possession(lock, holder) + "\n"
                 : "took " + possession(lock, holder) + " from " + client_of(holder) + doubt + "\n");
     }
     return exit_code::ok;
@@ -155,10 +155,10 @@ const CommandEntry break_entry = {
     .name = "break",
     .summary = "Take a lock away from whoever holds it",
     .details =
-        "The holder is told, but may be at work still: what it writes from now on must be refused by its token, which\n"
-        "is smaller than the next holder's. 'run' ends its command and exits 79. Waiters stay in line.\n"
-        "On Redis with layout=plain the holder is not told: 'run' finds out within a third of its --ttl.\n"
-        "Nobody holds it: says so, exit 0. Without --yes nothing is changed, exit 64.\n"
+        "The holder is told, but it may still be working. The resource must refuse what it writes from now on, by its\n"
+        "token, which is smaller than the next holder's. 'run' ends its command and exits 79. Waiters stay in line.\n"
+        "On Redis with layout=plain the holder is not told; 'run' finds out within a third of its --ttl.\n"
+        "If nobody holds the lock, the tool says so and exits 0. Without --yes it changes nothing and exits 64.\n"
         "Examples:\n"
         "  holdfast break nightly-report\n"
         "  holdfast break nightly-report --yes\n"

@@ -43,7 +43,7 @@ const CommandEntry leader_entry = {
     .name = "leader",
     .summary = "Print what the leader of an election has published",
     .details =
-        "Nobody leads: says so, exit 75. The term rises with each leader.\n"
+        "If nobody leads, the tool says so and exits 75. Each later leader has a larger term.\n"
         "Examples:\n"
         "  holdfast leader scheduler\n"
         "  holdfast leader scheduler --json",

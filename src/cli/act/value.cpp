@@ -43,9 +43,9 @@ class Value : public Command {
     parameters.required("ACTION", "get, set, cas or add", action_, {"get", "set", "cas", "add"});
     parameters.required("NAME", "the value's name", name_);
     parameters.optional("ARG", "set: VALUE; cas: VERSION; add: AMOUNT", first_);
-    parameters.optional("VALUE", "cas: the value; '-', here and for set: standard input", second_);
+    parameters.optional("VALUE", "cas: the value. For cas and set, '-' reads it from standard input", second_);
     parameters.text("--after", "VERSION", "get: wait until the version is larger than this", after_);
-    parameters.duration("--wait", "get --after: wait at most so long, then exit 75 (default: for ever)", wait_);
+    parameters.duration("--wait", "get --after: wait at most this long, then exit 75 (default: for ever)", wait_);
     parameters.flag("--json", "print a JSON object with name, value and version", json_);
     parameters.flag("--raw", "print only the value, byte by byte, without a newline", raw_);
     parameters.exclusive("--json", "--raw");
@@ -183,13 +183,13 @@ const CommandEntry value_entry = {
     .name = "value",
     .summary = "Read or write a small value with a version: optimistic locking",
     .details =
-        "  get NAME                its value and version; version 0: never written\n"
-        "  set NAME VALUE          write it, whatever was there\n"
-        "  cas NAME VERSION VALUE  write it if the version still is VERSION (0: if never written); else exit 75\n"
+        "  get NAME                read the value and its version; version 0 means that it was never written\n"
+        "  set NAME VALUE          write the value unconditionally\n"
+        "  cas NAME VERSION VALUE  write it if the version is still VERSION (0: if never written); else exit 75\n"
         "  add NAME AMOUNT         add to a whole number (never written: 0); AMOUNT may be negative\n"
-        "All print the value and version that are there now. Every write makes the version larger.\n"
-        "A VALUE of '-' is read from standard input; one that begins with '-' goes after '--'.\n"
-        "Exit code 69: if the message says that the write is in doubt, read the value to find out.\n"
+        "All actions print the resulting value and version. Every write makes the version larger.\n"
+        "A VALUE of '-' is read from standard input; put one that begins with '-' after '--'.\n"
+        "If the tool exits 69 and says that the write is in doubt, read the value to find out.\n"
         "Examples:\n"
         "  holdfast value set config/mode 'read only'\n"
         "  holdfast value cas config/mode 1 'read and write'\n"

@@ -55,7 +55,7 @@ Measured measure_interruptibly(Client& client, Client& other, std::chrono::nanos
 class Bench : public Command {
  public:
   void define(Parameters& parameters) override {
-    parameters.number("--seconds", "how long to measure, all in all (default: 4)", 1, 60, seconds_);
+    parameters.number("--seconds", "how long to measure in total (default: 4)", 1, 60, seconds_);
     parameters.flag("--json", "print a JSON object", json_);
     parameters.store(store_);
   }
@@ -71,12 +71,12 @@ class Bench : public Command {
     const std::chrono::nanoseconds each = std::chrono::seconds(seconds_.value_or(default_seconds));
     const Measured measured = measure_interruptibly(client, other, each / measures, signals);
     if (measured.signal != 0) {
-      tell("interrupted; all locks were given back");
+      tell("interrupted; all locks were released");
       return exit_code::signal_base + measured.signal;
     }
     const std::string name = client.traits().store;
     print(json_ ? to_json(name, measured.figures) : table_of(measured.figures));
-    tell("these depend on the load of this machine and of the store; both clients were in one process");
+    tell("these figures depend on the load of this machine and of the store; both clients were in one process");
     return exit_code::ok;
   }
 
@@ -92,8 +92,8 @@ const CommandEntry bench_entry = {
     .name = "bench",
     .summary = "Measure how fast a store grants, hands over and refuses locks",
     .details =
-        "Uses locks of its own and gives all of them back, also after Ctrl-C. Every release waits for the store's\n"
-        "answer. A hand-off is from one client's release to another's grant; only changes of the owner count.\n"
+        "Uses locks of its own and releases all of them, even after Ctrl-C. Every release waits for the store's\n"
+        "answer. A hand-off is the time from one client's release to another client's grant.\n"
         "Examples:\n"
         "  holdfast bench\n"
         "  holdfast bench --seconds 20 --json -u sqlite:/var/lib/app/locks.db",

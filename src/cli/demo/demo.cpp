@@ -71,9 +71,10 @@ bool has_room_for_lanes() {
 class Demo : public Command {
  public:
   void define(Parameters& parameters) override {
-    parameters.flag("--fast", "with short pauses, in about 5 seconds", fast_);
-    parameters.text("-u,--url", "URL", "the store; else one of its own, in a temporary folder", store_.url);
-    parameters.text("--password-file", "FILE", "has the store's password; else the URL's own, else $HOLDFAST_PASSWORD",
+    parameters.flag("--fast", "make the pauses short; takes about 5 seconds", fast_);
+    parameters.text("-u,--url", "URL", "the store (default: a new one in a temporary folder)", store_.url);
+    parameters.text("--password-file", "FILE",
+                    "a file with the store's password (default: the URL's, or $HOLDFAST_PASSWORD)",
                     store_.password_file);
   }
 
@@ -113,10 +114,10 @@ const CommandEntry demo_entry = {
     .summary = "See in 20 seconds what a lock is good for",
     .details =
         "Two processes play two hosts that have the same job: without a lock, with one, when the holder\n"
-        "is killed, and when it is paused and wakes up too late. Nothing is made up: when something does\n"
-        "not come out as told, the demonstration says so and ends with 70.\n"
+        "is killed, and when it is paused and wakes up too late. Nothing is simulated: if something does\n"
+        "not happen as announced, the demonstration says so and exits 70.\n"
         "It uses a lock name of its own. In a store named by --url it leaves one small record behind,\n"
-        "of when the job was done; its own store is removed.\n"
+        "which says when the job was done. Its own store is removed.\n"
         "Examples:\n"
         "  holdfast demo\n"
         "  holdfast demo --fast | cat",

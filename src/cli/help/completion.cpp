@@ -35,8 +35,8 @@ const CommandEntry completion_entry = {
     .name = "completion",
     .summary = "Print a script that completes command lines in a shell",
     .details =
-        "Completes subcommands, flags, their values, names of locks, and the command after '--'. The Debian\n"
-        "package has installed these scripts already.\n"
+        "Completes subcommands, flags and their values, the names of locks, and the command after '--'. The\n"
+        "Debian package installs these scripts.\n"
         "Examples:\n"
         "  source <(holdfast completion bash)\n"
         "  source <(holdfast completion zsh)\n"

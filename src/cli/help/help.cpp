@@ -10,8 +10,8 @@ namespace {
 class Help : public Command {
  public:
   void define(Parameters& parameters) override {
-    parameters.optional("SUBCOMMAND", "what to explain; without it, the list of all", name_);
-    parameters.flag("--man", "print the manual page of the tool, in roff", man_);
+    parameters.optional("SUBCOMMAND", "the subcommand to explain (default: list all of them)", name_);
+    parameters.flag("--man", "print the manual page of the tool in roff format", man_);
   }
 
   int execute() override {

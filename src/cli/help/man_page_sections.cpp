@@ -20,7 +20,7 @@ struct StoreForm {
   Row row;
 };
 constexpr std::array store_forms = {
-    StoreForm{"memory", {"memory:, memory:NAME", "in this process only; to try things out"}},
+    StoreForm{"memory", {"memory:, memory:NAME", "inside this process only; for experiments"}},
     StoreForm{"sqlite", {"sqlite:/PATH/FILE.db", "a file for the processes of one user on one host"}},
     StoreForm{"redis",
               {"redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]", "a Redis server, for all hosts that reach it"}},
@@ -63,11 +63,11 @@ struct CodeRow {
   std::string_view meaning;
 };
 constexpr std::array exit_codes = {
-    CodeRow{exit_code::ok, "done; of run and elect: the command's own code was 0, or there was nothing to do"},
+    CodeRow{exit_code::ok, "success; for run and elect: the command exited 0, or there was nothing to do"},
     CodeRow{exit_code::usage, "the command line is wrong"},
     CodeRow{exit_code::unavailable, "the store cannot be reached, or cannot serve"},
-    CodeRow{exit_code::internal, "a mistake in the tool, or the machine gave out"},
-    CodeRow{exit_code::busy, "not acquired: it is busy, or the wait ran out"},
+    CodeRow{exit_code::internal, "an internal error, or the machine ran out of resources"},
+    CodeRow{exit_code::busy, "the lock could not be acquired: somebody else holds it, or the wait ran out"},
     CodeRow{exit_code::refused, "the store, or its file, refused access"},
     CodeRow{exit_code::configuration, "the URL or the configuration is wrong"},
     CodeRow{exit_code::lost, "the lock was lost while the command ran"},
@@ -77,19 +77,21 @@ constexpr std::array exit_codes = {
 
 constexpr std::array variables = {
     Row{"HOLDFAST_URL", "the store, if no --url is given"},
-    Row{"HOLDFAST_PASSWORD", "the store's password, if neither --password-file nor the URL has one"},
-    Row{"NO_COLOR", "if it is set and not empty, nothing is coloured; only a terminal ever is"},
+    Row{"HOLDFAST_PASSWORD", "the store's password, if neither --password-file nor the URL gives one"},
+    Row{"NO_COLOR", "if it is set and not empty, the output has no colours; they are only ever sent to a terminal"},
 };
 
 constexpr std::array variables_of_the_command = {
     Row{"HOLDFAST_LOCK", "the lock's name"},
-    Row{"HOLDFAST_TOKEN", "a number that rises with each holder; a resource that remembers it can refuse older ones"},
+    Row{"HOLDFAST_TOKEN",
+        "the fencing token: it rises with each holder, so a resource that remembers it can refuse older ones"},
     Row{"HOLDFAST_HOLDER", "the holder's public id, as 'holdfast show --json' prints it"},
     Row{"HOLDFAST_URL", "the store, without a password"},
 };
 
 constexpr std::array files = {
-    Row{"~/.local/state/holdfast/locks.db", "the embedded store of a user; the home is the password database's"},
+    Row{"~/.local/state/holdfast/locks.db",
+        "the embedded store of a user; the home directory is that of the password database"},
     Row{"/var/lib/holdfast/locks.db", "the embedded store of root"},
 };
 
@@ -101,10 +103,9 @@ void add_rows(Roff& page, const std::array<Row, size>& rows) {
 void add_stores(Roff& page) {
   page.section("STORES");
   page.prose(
-      "The store is that of --url, else of $HOLDFAST_URL, else an embedded one (see FILES), which is created on first\n"
-      "use and serves one user on one host. --url and --password-file may also stand before the subcommand. This "
-      "build\n"
-      "knows these URLs:");
+      "The store is the one that --url names. Without that flag it is $HOLDFAST_URL, and without that variable an\n"
+      "embedded store (see FILES), which is created on first use and serves one user on one host. --url and\n"
+      "--password-file may also stand before the subcommand. This build supports these URLs:");
   for (const StoreForm& form : store_forms) {
     if (is_built(form.backend)) page.item(bold(form.row.name), roff_escaped(form.row.meaning));
   }
@@ -116,7 +117,7 @@ void add_stores(Roff& page) {
 
 void add_exit_status(Roff& page) {
   page.section("EXIT STATUS");
-  page.prose("That of the command, if one was run; else, or if the lock was lost:");
+  page.prose("The exit status of the command if one was run. Otherwise, and if the lock was lost:");
   for (const CodeRow& row : exit_codes) page.item(bold(std::to_string(row.code)), roff_escaped(row.meaning));
   page.item(bold(std::to_string(exit_code::signal_base)) + " + " + italic("N"),
             "the command, or the wait for the lock, was ended by signal " + italic("N"));
@@ -125,7 +126,7 @@ void add_exit_status(Roff& page) {
 void add_surroundings(Roff& page) {
   page.section("ENVIRONMENT");
   add_rows(page, variables);
-  page.prose("The command that is run gets these:");
+  page.prose("The command is run with these:");
   add_rows(page, variables_of_the_command);
   page.section("FILES");
   add_rows(page, files);
@@ -134,13 +135,13 @@ void add_surroundings(Roff& page) {
 void add_examples(Roff& page) {
   page.section("EXAMPLES");
   page.prose(
-      "Runs a report, unless another one is still running:\n"
+      "Run a report unless another one is still running:\n"
       "  holdfast run nightly-report --try -- ./report.sh\n"
-      "Waits for at most five minutes, and says why:\n"
+      "Wait for at most five minutes, and say why:\n"
       "  holdfast run deploy --wait 5m --reason 'release 12' -- make deploy\n"
-      "Who holds what:\n"
+      "Show who holds what:\n"
       "  holdfast ls\n"
-      "The holder of one lock, for a script:\n"
+      "Print the holder of one lock, for a script:\n"
       "  holdfast show nightly-report --json | jq -r '.holders[0].host'");
   page.section("SEE ALSO");
   page.paragraph("\\fBflock\\fP(1)");

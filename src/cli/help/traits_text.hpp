@@ -7,7 +7,7 @@
 
 namespace holdfast::cli {
 
-/// The shortest lease that the store gives, as its servers are usually set.
+/// The shortest lease that the store gives, with the usual settings of its servers.
 std::chrono::milliseconds shortest_ttl(const StoreTraits& traits);
 
 /// What a store promises, in words: one aligned line for each of its traits. Printable.

@@ -47,7 +47,7 @@ const CommandEntry version_entry = {
     .name = "version",
     .summary = "Print the version, and what a store promises",
     .details =
-        "Without --url no store is opened, whatever HOLDFAST_URL says.\n"
+        "Without --url no store is opened, even if HOLDFAST_URL is set.\n"
         "Examples:\n"
         "  holdfast version\n"
         "  holdfast version --url sqlite:/var/lib/app/locks.db",

@@ -43,9 +43,9 @@ class List : public Command {
  public:
   void define(Parameters& parameters) override {
     parameters.optional("PREFIX", "only locks whose names begin with this", prefix_);
-    parameters.flag("-l,--long", "also why each is held: --reason of 'holdfast run'", long_);
+    parameters.flag("-l,--long", "also show why each lock is held (--reason of 'holdfast run')", long_);
     parameters.flag("--json", "print a JSON array of locks", json_);
-    parameters.flag("--names", "print only the names, one per line, each once", names_);
+    parameters.flag("--names", "print only the names, one per line and each of them once", names_);
     parameters.exclusive("--json", "--names");
     parameters.store(store_);
   }
@@ -80,9 +80,8 @@ const CommandEntry ls_entry = {
     .name = "ls",
     .summary = "List the locks that are held or waited for",
     .details =
-        "TTL is what is left of the lease; a healthy holder renews it long before its end. MODE says how many permits "
-        "of\n"
-        "a semaphore are taken.\n"
+        "TTL is the time left of the lease; a healthy holder renews it long before its end. For a semaphore, MODE\n"
+        "says how many permits are held.\n"
         "Examples:\n"
         "  holdfast ls\n"
         "  holdfast ls -l\n"

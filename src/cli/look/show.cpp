@@ -49,12 +49,11 @@ class Show : public Command {
 
 const CommandEntry show_entry = {
     .name = "show",
-    .summary = "Show one lock: its holder, its token, who waits",
+    .summary = "Show one lock: its holder, its token and its waiters",
     .details =
-        "A lock that nobody holds and nobody wants is free; that is not an error.\n"
-        "A semaphore or an election of that name is shown below the lock; in JSON, in the member 'also' of the lock, "
-        "or\n"
-        "in its place where there is no lock.\n"
+        "A lock that nobody holds or waits for is free, which is not an error.\n"
+        "A semaphore or an election of the same name is shown below the lock. In JSON it is in the member 'also' of\n"
+        "the lock, or takes its place if there is no lock.\n"
         "Examples:\n"
         "  holdfast show nightly-report\n"
         "  holdfast show nightly-report --json",

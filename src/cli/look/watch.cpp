@@ -90,7 +90,7 @@ class Watch : public Command {
     last_.locks = client.list(prefix_);
     last_.taken = base::BootClock::now();
     tell_if_default(store);
-    tell("watching; the store is looked at 4 times a second, so what is shorter may be missed");
+    tell("watching; looks at the store 4 times a second, so shorter changes may be missed");
 
     Sampler sampler(std::move(client), prefix_, pause_between_looks);
     try {
@@ -149,14 +149,15 @@ const CommandEntry watch_entry = {
     .name = "watch",
     .summary = "Print changes as they happen: acquired, released, broken, waiting",
     .details =
-        "Begins with what is there: 'held' and 'waiting'. Then, 4 times a second, what is different:\n"
-        "  acquired  somebody holds it now\n"
-        "  released  holds it no longer: gave it back\n"
-        "  broken    holds it no longer: 'holdfast break' took it away (by a program's evict(): 'released')\n"
-        "  expired   holds it no longer, and its lease was over: it was not renewed\n"
-        "  waiting   somebody waits for it now\n"
-        "  left      waits no longer and does not hold it: gave up, or had it for a moment between two looks\n"
-        "What begins and ends between two looks is not seen. Goes on when the store does not answer for a while.\n"
+        "Prints first what exists: 'held' and 'waiting'. Then looks at the store 4 times a second and prints what\n"
+        "has changed:\n"
+        "  acquired  a client now holds the lock\n"
+        "  released  a client has released the lock\n"
+        "  broken    'holdfast break' took the lock away (if a program's evict() did it: 'released')\n"
+        "  expired   a client no longer holds the lock, because it did not renew its lease\n"
+        "  waiting   a client now waits for the lock\n"
+        "  left      a client no longer waits: it gave up, or held the lock for a moment between two looks\n"
+        "What begins and ends between two looks is not seen. Outages of the store do not end the watch.\n"
         "Examples:\n"
         "  holdfast watch\n"
         "  holdfast watch invoices/ --json",

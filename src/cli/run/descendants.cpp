@@ -75,7 +75,7 @@ void kill_descendants() {
     const Signalled signalled = signal_descendants(SIGKILL);
     if (signalled.reached == 0 && !signalled.refused.empty()) {
       return tell("process " + std::to_string(signalled.refused.front()) +
-                  " runs as another user and cannot be stopped from here; it goes on without the lock");
+                  " runs as another user and cannot be stopped from here; it continues without the lock");
     }
     pid_t ended = 0;
     while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
@@ -86,7 +86,7 @@ void kill_descendants() {
     std::this_thread::sleep_for(pause);
   }
   // Such as /proc with hidepid=2 and a process that has become another user.
-  tell("a process that the command has started cannot be seen from here; it goes on without the lock");
+  tell("a process that the command has started cannot be seen from here; it continues without the lock");
 }
 
 }  // namespace holdfast::cli

@@ -20,7 +20,7 @@ class Elect : public Command {
  public:
   void define(Parameters& parameters) override {
     flags_.define(parameters);
-    parameters.text("--value", "TEXT", "what 'holdfast leader NAME' prints meanwhile (default: this host's name)",
+    parameters.text("--value", "TEXT", "what 'holdfast leader NAME' prints meanwhile (default: the name of this host)",
                     value_);
   }
 
@@ -48,7 +48,7 @@ const CommandEntry elect_entry = {
     .summary = "Run a command while leading an election",
     .details =
         "Waits until it leads, publishes a value, runs CMD, and resigns when CMD ends. HOLDFAST_TOKEN is the term.\n"
-        "All else is as with 'holdfast run'. An election is another thing than a lock of the same name.\n"
+        "Everything else works as with 'holdfast run'. An election and a lock of the same name are independent.\n"
         "Examples:\n"
         "  holdfast elect scheduler --value \"$(hostname):8080\" -- ./scheduler\n"
         "  holdfast leader scheduler",

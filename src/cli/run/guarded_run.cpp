@@ -146,7 +146,7 @@ class GuardedRun {
       if (ended->cause == Ended::Cause::turn_ended) release(holding);
       return lost(cause_of(*ended) + "; the command was stopped");
     }
-    if (ended->left_children) tell("the command left processes behind; they go on without the lock");
+    if (ended->left_children) tell("the command left processes behind; they continue without the lock");
     if (ended->exec_error != 0) {
       release(holding);
       return not_executed(job_, ended->exec_error);
@@ -201,7 +201,7 @@ class GuardedRun {
     const auto left = std::chrono::duration_cast<milliseconds>(holding.hold().remaining());
     const Released released = holding.release();
     if (released == Released::in_doubt) {
-      tell("warning: the store did not confirm that " + in_quotes(job_.lock) + " was given back; it is free in " +
+      tell("warning: the store did not confirm that " + in_quotes(job_.lock) + " was released; it is free in " +
            human(left) +
            " at the latest. The lease was valid to the end, but a 'holdfast break' may have gone unnoticed");
     }

@@ -103,7 +103,7 @@ void GuardianProcess::guard() {
   while (true) {
     reap();
     if (tool_gone_) {
-      if (job_.survives_loss) return tell("the tool was killed; the command goes on without the lock");
+      if (job_.survives_loss) return tell("the tool was killed; the command continues without the lock");
       phase_ = Phase::killing;
     }
     if (phase_ == Phase::running && command_ < 0) break;

@@ -17,17 +17,18 @@ constexpr milliseconds shortest = std::chrono::seconds(1);
 }  // namespace
 
 void JobFlags::define(Parameters& parameters) {
-  parameters.required("NAME", "1 to 512 bytes of UTF-8", name_);
-  parameters.flag("--try", "do not wait: exit 75 at once if it is busy", try_);
-  parameters.duration("--wait", "wait at most so long, then exit 75 (default: for ever)", wait_);
+  parameters.required("NAME", "the name of the lock or election: 1 to 512 bytes of UTF-8", name_);
+  parameters.flag("--try", "do not wait; exit 75 at once if the lock is busy", try_);
+  parameters.duration("--wait", "wait at most this long, then exit 75 (default: for ever)", wait_);
   parameters.exclusive("--try", "--wait");
-  parameters.duration("--ttl", "the lease, kept alive while CMD runs (default: 10s)", ttl_);
-  parameters.duration("--min-hold", "keep it at least so long, even if CMD is faster", min_hold_);
-  parameters.duration("--max-hold", "keep it at most so long: then CMD is ended, exit 79", max_hold_);
-  parameters.choice("--on-lost", {"kill", "warn"}, "what to do with CMD when it is lost (default: kill)", on_lost_);
-  parameters.duration("--grace", "from SIGTERM to SIGKILL, as far as the lease allows (default: 5s)", grace_);
-  parameters.text("--reason", "TEXT", "why; shown by 'ls -l' and 'show'", reason_);
-  parameters.number("--busy-exit", "exit code instead of 75", 0, 255, busy_exit_);
+  parameters.duration("--ttl", "the lease, which is renewed while CMD runs (default: 10s)", ttl_);
+  parameters.duration("--min-hold", "hold the lock for at least this long, even if CMD is faster", min_hold_);
+  parameters.duration("--max-hold", "hold the lock for at most this long, then end CMD and exit 79", max_hold_);
+  parameters.choice("--on-lost", {"kill", "warn"}, "what to do with CMD when the lock is lost (default: kill)",
+                    on_lost_);
+  parameters.duration("--grace", "time between SIGTERM and SIGKILL, as far as the lease allows (default: 5s)", grace_);
+  parameters.text("--reason", "TEXT", "why the lock is held; 'ls -l' and 'show' print it", reason_);
+  parameters.number("--busy-exit", "the exit code to use instead of 75", 0, 255, busy_exit_);
   parameters.store(store_);
   parameters.command(command_);
 }
@@ -36,20 +37,24 @@ Store JobFlags::store() const {
   Store store = choose_store(store_);
   if (store.url.starts_with("memory:")) {
     throw Error(Errc::bad_url,
-                "memory: is a store inside one process, so it would exclude nobody; leave out --url and HOLDFAST_URL, "
-                "or name a store that others can reach, such as sqlite:/path/locks.db");
+                "a memory: store exists inside one process only, so it would exclude nobody; leave out --url and "
+                "HOLDFAST_URL, or name a store that others can reach, such as sqlite:/path/locks.db");
   }
   return store;
 }
 
 milliseconds JobFlags::ttl() const {
   const milliseconds ttl = ttl_.value_or(LockOptions().ttl);
-  if (ttl < shortest) throw UsageError("--ttl: a lease of less than 1s is too short to run a command under");
+  if (ttl < shortest) {
+    throw UsageError("--ttl must be at least 1s, because a shorter lease leaves no time to end a command");
+  }
   return ttl;
 }
 
 LockOptions JobFlags::lock_options() const {
-  if (max_hold_ && *max_hold_ < shortest) throw UsageError("--max-hold: less than 1s is too short to end a command in");
+  if (max_hold_ && *max_hold_ < shortest) {
+    throw UsageError("--max-hold must be at least 1s, because a shorter time is not enough to end a command");
+  }
   LockOptions options = {.ttl = ttl(), .reason = reason_};
   // A command that has to go is ended before its time is over, and what it held is given back by hand.
   if (max_hold_ && survives_loss()) options.max_hold = *max_hold_;
@@ -57,7 +62,9 @@ LockOptions JobFlags::lock_options() const {
 }
 
 RunTerms JobFlags::terms() const {
-  if (min_hold_ && max_hold_ && *min_hold_ > *max_hold_) throw UsageError("--min-hold is longer than --max-hold");
+  if (min_hold_ && max_hold_ && *min_hold_ > *max_hold_) {
+    throw UsageError("--min-hold must not be longer than --max-hold");
+  }
   RunTerms terms = {.min_hold = min_hold_.value_or(milliseconds::zero()),
                     .busy_exit = busy_exit_.value_or(exit_code::busy)};
   if (wait_) terms.patience = detail::saturated(*wait_);

@@ -37,9 +37,9 @@ Permits parse_permits(std::string_view text) {
 class RunCommand : public Command {
  public:
   void define(Parameters& parameters) override {
-    parameters.flag("--shared", "a shared (read) lock: excludes only those who do not share", shared_);
-    parameters.text("--permits", "K/N", "K of the N permits of the semaphore NAME, instead of a lock", permits_);
-    parameters.duration("--once-per", "skip if a successful run began less than this ago (less a tenth, 1m at most)",
+    parameters.flag("--shared", "take a shared (read) lock, which excludes only exclusive ones", shared_);
+    parameters.text("--permits", "K/N", "take K of the N permits of the semaphore NAME instead of a lock", permits_);
+    parameters.duration("--once-per", "skip if a run that began in this time (less a tenth, at most 1m) succeeded",
                         period_);
     flags_.define(parameters);
     parameters.exclusive("--shared", "--permits");
@@ -100,13 +100,13 @@ const CommandEntry run_entry = {
     .summary = "Run a command while holding a lock",
     .details =
         "CMD gets HOLDFAST_LOCK, HOLDFAST_TOKEN, HOLDFAST_HOLDER and HOLDFAST_URL in its environment. If the lock\n"
-        "is lost, CMD and all its descendants get SIGTERM, then SIGKILL, before somebody else can have it; with\n"
-        "--on-lost warn they go on, and exit 79 says that CMD's success was not under the lock. A lock that an\n"
-        "operator breaks goes to the next one at once, and CMD is ended then.\n"
-        "Inside CMD, 'holdfast run' of the same lock runs at once.\n"
+        "is lost, CMD and all its descendants get SIGTERM and then SIGKILL before somebody else can acquire it.\n"
+        "With --on-lost warn they continue, and exit code 79 says that the lock did not protect CMD to its end. If\n"
+        "an operator breaks the lock, the next waiter gets it at once, and only then is CMD ended.\n"
+        "Inside CMD, 'holdfast run' of the same lock does not wait.\n"
         "Exit code: CMD's own, or 128 + signal; 64 usage, 69 store unreachable, 70 internal error, 75 busy,\n"
         "77 access refused, 78 bad URL, 79 lock lost, 126 CMD cannot be executed, 127 CMD not found;\n"
-        "0 with a line on standard error if --once-per skipped it.\n"
+        "0 with a line on standard error if --once-per skipped the run.\n"
         "Durations: 500ms, 10s, 5m, 1h30m, 1.5h, 1d, 1w.\n"
         "Examples:\n"
         "  holdfast run nightly-report -- ./report.sh --all\n"

@@ -34,7 +34,7 @@ void pass_on(const Signals::Arrived& arrived, Guardian& guardian, const Job& job
 
 void hear_of_loss(Guardian& guardian, const Job& job) {
   if (job.survives_loss) {
-    tell("warning: " + in_quotes(job.lock) + " was lost; the command goes on without it");
+    tell("warning: " + in_quotes(job.lock) + " was lost; the command continues without it");
   } else {
     guardian.tell_lost();
   }

@@ -163,8 +163,9 @@ const CommandEntry top_entry = {
     .name = "top",
     .summary = "Show all locks live, on the whole screen",
     .details =
-        "Looks at the store twice a second. Keys: arrows select, Enter shows all about a lock, n s t w sort by name,\n"
-        "age, TTL and waiters, / filters, ? says more, q quits. Needs a terminal; elsewhere use ls or watch.\n"
+        "Looks at the store twice a second. Keys: the arrows select, Enter shows a lock in detail, n s t w sort by\n"
+        "name, age, TTL and waiters, / filters, ? shows help, q quits. Needs a terminal; without one, use ls or\n"
+        "watch.\n"
         "Examples:\n"
         "  holdfast top\n"
         "  holdfast top --url sqlite:/srv/locks.db",

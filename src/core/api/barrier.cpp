@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/api/cell_handle.hpp"
+#include "core/api/client_lock.hpp"
 #include "core/operations/barrier_steps.hpp"
 #include "core/runtime/perform.hpp"
 
@@ -13,10 +13,7 @@ using base::Duration;
 using core::Caller;
 
 Barrier::Barrier(Client& client, const LockName& name, std::uint32_t parties, LockOptions options)
-    : client_(std::make_unique<core::ClientHandle>(client)),
-      name_(name),
-      parties_(parties),
-      options_(std::move(options)) {
+    : core_(core::ClientCore::of(client)), name_(name), parties_(parties), options_(std::move(options)) {
   core::check(options_);
   if (parties < 1 || parties > max_parties) {
     throw Error(Errc::invalid_argument, "barrier '" + name.text() + "' must have between 1 and " +
@@ -27,19 +24,19 @@ Barrier::Barrier(Client& client, const LockName& name, std::uint32_t parties, Lo
 Barrier::~Barrier() = default;
 
 std::uint64_t Barrier::arrive_and_wait(std::stop_token stop) {
-  auto phase = client_->core().perform<std::uint64_t>(
+  auto phase = core_->perform<std::uint64_t>(
       Duration::max(), stop, [&](Caller& caller) { return core::arrive_and_wait(caller, name_, parties_, options_); });
   return core::value_or_throw(std::move(phase), "waiting at barrier '" + name_.text() + "'");
 }
 
 std::optional<std::uint64_t> Barrier::arrive_and_wait_within(std::chrono::nanoseconds wait, std::stop_token stop) {
-  auto phase = client_->core().perform<std::uint64_t>(
+  auto phase = core_->perform<std::uint64_t>(
       wait, stop, [&](Caller& caller) { return core::arrive_and_wait(caller, name_, parties_, options_); });
   return core::value_or_empty(std::move(phase), "waiting at barrier '" + name_.text() + "'");
 }
 
 void Barrier::async_arrive_and_wait(AsyncCallback<std::uint64_t> callback, std::stop_token stop) {
-  client_->core().async_perform<std::uint64_t>(
+  core_->async_perform<std::uint64_t>(
       std::move(stop), [&](Caller& caller) { return core::arrive_and_wait(caller, name_, parties_, options_); },
       core::heard_by(std::move(callback)));
 }

@@ -10,8 +10,7 @@
 
 namespace holdfast {
 
-Client::Client(std::string_view url, ClientOptions options)
-    : core_(std::make_shared<core::ClientCore>(url, std::move(options))) {}
+Client::Client(std::string_view url, ClientOptions options) : core_(core::ClientCore::open(url, std::move(options))) {}
 
 Client::Client(Client&&) noexcept = default;
 
@@ -23,12 +22,7 @@ Client& Client::operator=(Client&& other) noexcept {
 }
 
 Client::~Client() {
-  if (!core_) return;
-  if (core_->forked()) {
-    core::bury(std::move(core_));
-  } else {
-    core_->close();
-  }
+  if (core_) core_->close();
 }
 
 void Client::close() noexcept { core_->close(); }
@@ -47,7 +41,8 @@ namespace {
 
 void check_within(const LockName& name, const ReleaseRequest& request) {
   if (request.within >= std::chrono::milliseconds::zero()) return;
-  throw Error(Errc::invalid_argument, "lock '" + name.text() + "': the time to let go within must not be negative");
+  throw Error(Errc::invalid_argument,
+              "the time within which to release lock '" + name.text() + "' must not be negative");
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ bool Client::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
 
 Revoked Client::revoke(const LockName& name, const ReleaseRequest& request, LockKind kind, std::stop_token stop) {
   check_within(name, request);
-  // Whoever is granted later has a larger number.
+  // A holder that comes later has a larger number, and is spared.
   const auto asked = show(name, kind);
   if (!asked || asked->holders.empty()) return Revoked::not_held;
   if (ask_to_release(name, request, kind) == 0) return Revoked::let_go;

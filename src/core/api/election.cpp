@@ -6,8 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 #include "core/operations/election_steps.hpp"
 #include "core/runtime/perform.hpp"
 
@@ -22,14 +21,14 @@ namespace core {
 class ElectionState : public std::enable_shared_from_this<ElectionState> {
  public:
   ElectionState(const Client& its_client, LockName its_name, LockOptions its_options)
-      : client(its_client), name(std::move(its_name)), options(std::move(its_options)) {}
+      : core(ClientCore::of(its_client)), name(std::move(its_name)), options(std::move(its_options)) {}
 
-  /// The present leadership; null if it does not lead.
+  /// The current leadership, or null if this object does not lead.
   std::shared_ptr<Hold> leadership() const {
     const std::scoped_lock lock(mutex_);
     return leadership_ && leadership_->valid() ? leadership_ : nullptr;
   }
-  /// The present one, or the last.
+  /// The current leadership, or the last one.
   std::shared_ptr<Hold> last_leadership() const {
     const std::scoped_lock lock(mutex_);
     return leadership_;
@@ -38,33 +37,34 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
     const std::scoped_lock lock(mutex_);
     return std::exchange(leadership_, nullptr);
   }
-  /// Nobody is there to lead any more.
+  /// The Election object is gone, so nobody can lead any more.
   void abandon() {
     const std::scoped_lock lock(mutex_);
     abandoned_ = true;
     leadership_ = nullptr;
   }
 
-  /// One campaign at a time. Throws Errc::invalid_argument; Errc::closed or Errc::forked if none can begin any more.
+  /// Throws Errc::invalid_argument if a campaign is in progress, and Errc::closed or Errc::forked if none can begin.
   void begin_campaign() {
-    client.core().check_open();
+    core->check_open();
     const std::scoped_lock lock(mutex_);
     if (std::exchange(campaigning_, true)) {
-      throw Error(Errc::invalid_argument, "election '" + name.text() +
-                                              "': another thread campaigns through this object already; make one each");
+      throw Error(Errc::invalid_argument,
+                  "election '" + name.text() +
+                      "': another campaign through this object is in progress; use an Election object for each");
     }
   }
   spi::Result<Token> end_campaign(spi::Result<std::shared_ptr<HoldRecord>> result) {
     const std::scoped_lock lock(mutex_);
     campaigning_ = false;
     if (!result.ok()) return std::move(result.failure());
-    auto elected = std::make_shared<Hold>(client.core().hold_of(std::move(result.value())));
-    if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed meanwhile"};
+    auto elected = std::make_shared<Hold>(core->hold_of(std::move(result.value())));
+    if (abandoned_) return spi::Failure{Errc::cancelled, "the Election object was destroyed in the meantime"};
     leadership_ = std::move(elected);
     return leadership_->token();
   }
 
-  const ClientHandle client;
+  const std::shared_ptr<ClientCore> core;
   const LockName name;
   const LockOptions options;
 
@@ -75,14 +75,14 @@ class ElectionState : public std::enable_shared_from_this<ElectionState> {
   bool abandoned_ = false;
 };
 
-/// News on their way to an observer: one call at a time, in order.
+/// Delivers news to an observer: one call at a time, in order.
 class ObservationState : public std::enable_shared_from_this<ObservationState> {
  public:
-  ObservationState(std::shared_ptr<ElectionState> election, std::function<void(const Leader&)> observer)
+  ObservationState(std::shared_ptr<ElectionState> election, MoveOnlyFunction<void(const Leader&)> observer)
       : election_(std::move(election)), observer_(std::move(observer)) {}
 
   void begin() {
-    ClientCore& core = election_->client.core();
+    ClientCore& core = *election_->core;
     core.async_perform<spi::Nothing>(
         stop_.get_token(),
         [&](Caller& caller) {
@@ -92,13 +92,13 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
         [self = shared_from_this()](const spi::Result<>& ended) {
           const Errc code = ended.ok() ? Errc::closed : ended.failure().code;
           if (code == Errc::cancelled || code == Errc::closed) return;
-          self->election_->client.core().report(
-              code, "observing election '" + self->election_->name.text() + "' has ended: " + ended.failure().detail);
+          self->election_->core->report(code, "the observation of election '" + self->election_->name.text() +
+                                                  "' has ended: " + ended.failure().detail);
         });
   }
 
   void end() {
-    if (election_->client.core().forked()) return;
+    if (election_->core->forked()) return;
     {
       std::unique_lock lock(mutex_);
       ended_ = true;
@@ -115,7 +115,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
     if (ended_) return;
     news_.push_back(std::move(leader));
     if (std::exchange(telling_, true)) return;
-    election_->client.core().run([self = shared_from_this()] { self->tell(); });
+    election_->core->run([self = shared_from_this()] { self->tell(); });
   }
 
   void tell() {
@@ -134,7 +134,7 @@ class ObservationState : public std::enable_shared_from_this<ObservationState> {
   }
 
   const std::shared_ptr<ElectionState> election_;
-  const std::function<void(const Leader&)> observer_;
+  MoveOnlyFunction<void(const Leader&)> observer_;  ///< used only by the thread that is in tell()
   std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable idle_;
@@ -163,7 +163,7 @@ Observation::~Observation() {
   if (state_) state_->end();
 }
 
-Observation Election::observe(std::function<void(const Leader&)> observer) {
+Observation Election::observe(MoveOnlyFunction<void(const Leader&)> observer) {
   auto state = std::make_shared<core::ObservationState>(state_, std::move(observer));
   state->begin();
   return Observation(std::move(state));
@@ -191,22 +191,23 @@ std::optional<Token> Election::try_campaign_within(std::string value, std::chron
   }
   state_->begin_campaign();
   const auto [when_busy, limit] = core::patience_for(wait);
-  auto elected = state_->client.core().perform<std::shared_ptr<core::HoldRecord>>(limit, stop, [&](Caller& caller) {
+  auto elected = state_->core->perform<std::shared_ptr<core::HoldRecord>>(limit, stop, [&](Caller& caller) {
     return core::campaign(caller, name(), std::move(value), state_->options, when_busy);
   });
   return core::value_or_empty(state_->end_campaign(std::move(elected)), "campaigning in '" + name().text() + "'");
 }
 
 void Election::async_campaign(std::string value, AsyncCallback<Token> callback, std::stop_token stop) {
-  core::ClientCore& core = state_->client.core();
+  core::ClientCore& core = *state_->core;
   if (const auto leadership = state_->leadership()) {
     core.async_perform<spi::Nothing>(
         std::move(stop),
         [&](Caller& caller) {
           return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
         },
-        [leadership, callback = std::move(callback)](const spi::Result<>& published) {
-          published.ok() ? callback({}, leadership->token()) : callback(published.failure().code, Token());
+        [leadership, callback = std::move(callback)](const spi::Result<>& published) mutable {
+          if (published.ok()) return callback({}, leadership->token());
+          callback(published.failure().code, Token());
         });
     return;
   }
@@ -216,15 +217,15 @@ void Election::async_campaign(std::string value, AsyncCallback<Token> callback, 
       [&](Caller& caller) {
         return core::campaign(caller, name(), std::move(value), state_->options, spi::WhenBusy::wait);
       },
-      [state = state_, callback = std::move(callback)](auto elected) {
-        core::heard_by(callback)(state->end_campaign(std::move(elected)));
+      [state = state_, heard = core::heard_by(std::move(callback))](auto elected) mutable {
+        heard(state->end_campaign(std::move(elected)));
       });
 }
 
 void Election::proclaim(std::string value) {
   const auto leadership = state_->last_leadership();
   if (!leadership) throw Error(Errc::not_held, "election '" + name().text() + "': this object does not lead");
-  auto published = state_->client.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
+  auto published = state_->core->perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
     return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
   });
   core::value_or_throw(std::move(published), "proclaiming in election '" + name().text() + "'");
@@ -238,7 +239,7 @@ Released Election::resign() {
 void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
   const auto leadership = state_->last_leadership();
   if (!leadership) throw Error(Errc::not_held, "election '" + name().text() + "': this object does not lead");
-  state_->client.core().async_perform<spi::Nothing>(
+  state_->core->async_perform<spi::Nothing>(
       {},
       [&](Caller& caller) {
         return core::publish(caller, name(), core::ClientCore::record_of(*leadership), std::move(value));
@@ -247,10 +248,10 @@ void Election::async_proclaim(std::string value, AsyncCallback<> callback) {
 }
 
 void Election::async_resign(AsyncCallback<Released> callback) {
-  state_->client.core().check_open();  // a closed client calls nobody back
+  state_->core->check_open();  // a closed client calls nobody back
   const auto leadership = state_->take_leadership();
   if (leadership) return leadership->async_release(std::move(callback));
-  state_->client.core().run([callback = std::move(callback)] { callback({}, Released::not_held); });
+  state_->core->run([callback = std::move(callback)]() mutable { callback({}, Released::not_held); });
 }
 
 bool Election::leads() const noexcept { return state_->leadership() != nullptr; }
@@ -261,7 +262,7 @@ std::shared_ptr<const Hold> Election::hold() const {
   return leadership;
 }
 
-void Election::lead(std::string value, const std::function<void(const Hold& hold)>& work, std::stop_token stop) {
+void Election::lead(std::string value, MoveOnlyFunction<void(const Hold& hold)> work, std::stop_token stop) {
   campaign(std::move(value), std::move(stop));
   struct Resigning {
     Election& election;
@@ -271,13 +272,13 @@ void Election::lead(std::string value, const std::function<void(const Hold& hold
 }
 
 std::optional<Leader> Election::leader() {
-  auto leader = state_->client.core().perform<std::optional<Leader>>(
+  auto leader = state_->core->perform<std::optional<Leader>>(
       Duration::max(), {}, [&](Caller& caller) { return core::current_leader(caller, name()); });
   return core::value_or_throw(std::move(leader), "asking who leads in '" + name().text() + "'");
 }
 
 void Election::async_leader(AsyncCallback<std::optional<Leader>> callback) {
-  state_->client.core().async_perform<std::optional<Leader>>(
+  state_->core->async_perform<std::optional<Leader>>(
       {}, [&](Caller& caller) { return core::current_leader(caller, name()); }, core::heard_by(std::move(callback)));
 }
 

@@ -1,11 +1,11 @@
-// One record of fixed size, overwritten in place. It lies inside one sector, so neither a kill nor a power loss tears
-// it; it needs no space that it does not have already, so a full disk does not stop a fence that exists (a temporary
-// file and a rename would need some for every token); and the file stays the same one, so it can be flock()ed itself.
-// Only a new file is made under another name and linked when it is complete: hence whatever is empty or does not match
-// its checksum is damage, and not a fence that has not begun yet.
+// The file is one record of fixed size, which is overwritten in place. The record lies inside one sector, so neither a
+// kill nor a power loss tears it. It needs no new space, so a full disk does not stop a fence that exists (a temporary
+// file and a rename would need space for every token). And the file stays the same one, so it can be flock()ed itself.
+// Only a new file is created under another name and linked when it is complete. So a file that is empty or does not
+// match its checksum is damaged; it is never a fence that is still being created.
 //
-// Every call opens the file anew: flock() belongs to an open file description, and threads and forked children that
-// shared one would not exclude each other.
+// Every call opens the file again, because flock() belongs to an open file description: threads and forked children
+// that shared one would not exclude each other.
 //
 // A token counts as durable when this object itself has synced it. One that was found in the file may come from a
 // process that was killed before it had, and would be forgotten by a power loss.
@@ -75,8 +75,8 @@ std::string record_of(Token token) {
   }
 }
 
-/// A descriptor. It unlocks explicitly: a child that was forked meanwhile has a copy, which would keep the lock. Such a
-/// child, if it comes here itself, must leave the parent's lock alone.
+/// A descriptor. It unlocks explicitly, because a child that was forked in the meantime has a copy, which would keep the
+/// lock. If such a child destroys its copy, it must leave the parent's lock alone.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -98,7 +98,7 @@ class File {
       if (errno != EWOULDBLOCK && errno != EINTR) fail(errno, "lock", path);
       if (std::chrono::steady_clock::now() - start >= patience) {
         throw Error(Errc::unreachable, "another writer keeps the fence '" + path.string() +
-                                           "' locked; if its process is stopped, continue it or end it");
+                                           "' locked; if its process is stopped, resume it or end it");
       }
       std::this_thread::sleep_for(pause);
     }
@@ -139,7 +139,7 @@ Token read_record(const File& file, const std::filesystem::path& path) {
   return Token(value);
 }
 
-/// A complete fence that has admitted nobody yet; or somebody else's, made at the same time.
+/// Creates a complete fence that has admitted nobody yet, unless somebody else creates it at the same time.
 void create(const std::filesystem::path& path) {
   std::string temporary = path.string() + ".XXXXXX";
   const File file(mkostemp(temporary.data(), O_CLOEXEC));
@@ -157,8 +157,8 @@ void create(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
-  throw Error(Errc::access_denied, "the fence '" + path.string() + "' is not believed, because " + why +
-                                       "; keep it in a directory that only its writers may write");
+  throw Error(Errc::access_denied, "the fence '" + path.string() + "' cannot be trusted, because " + why +
+                                       "; keep it in a directory that only its writers may write to");
 }
 
 /// Whether strangers may put something under the fence's name.
@@ -167,22 +167,22 @@ bool is_in_a_directory_of_everybody(const std::filesystem::path& path) {
   return stat(path.parent_path().c_str(), &directory) == 0 && (directory.st_mode & S_IWOTH) != 0;
 }
 
-/// Negative if there is none. What a stranger may have put there, or may write, is refused: he could reset the token; and
-/// nobody waits at a pipe of his.
+/// The descriptor is negative if there is no file. A file that a stranger may have put there, or may write to, is refused,
+/// because a stranger could reset the token. A stranger's pipe makes nobody wait.
 File open_existing(const std::filesystem::path& path, int access) {
   const bool among_strangers = is_in_a_directory_of_everybody(path);
   File file(open(path.c_str(), access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (among_strangers ? O_NOFOLLOW : 0)));
   if (file.get() < 0) {
-    if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write");
+    if (errno == ELOOP && among_strangers) refuse(path, "it is a link in a directory that everybody may write to");
     if (errno != ENOENT) fail(errno, "open", path);
     return file;
   }
   struct stat found{};
-  if (fstat(file.get(), &found) != 0) fail(errno, "look at", path);
-  if (!S_ISREG(found.st_mode)) refuse(path, "it is no regular file");
-  if ((found.st_mode & S_IWOTH) != 0) refuse(path, "everybody may write it");
+  if (fstat(file.get(), &found) != 0) fail(errno, "inspect", path);
+  if (!S_ISREG(found.st_mode)) refuse(path, "it is not a regular file");
+  if ((found.st_mode & S_IWOTH) != 0) refuse(path, "everybody may write to it");
   if (among_strangers && found.st_uid != geteuid() && found.st_uid != 0) {
-    refuse(path, "it belongs to somebody else, in a directory that everybody may write");
+    refuse(path, "it belongs to somebody else and is in a directory that everybody may write to");
   }
   return file;
 }
@@ -201,14 +201,14 @@ File open_or_create(const std::filesystem::path& path) {
 FileFence::FileFence(const std::filesystem::path& path, std::chrono::milliseconds patience)
     : path_(std::filesystem::absolute(path)), patience_(patience) {}
 
-bool FileFence::write(Token token, const std::function<void()>& write) {
+bool FileFence::write(Token token, MoveOnlyFunction<void()> write) {
   File file = open_or_create(path_);
   file.lock(LOCK_EX, patience_, path_);
   const Token largest = read_record(file, path_);
   if (token < largest) return false;
   const std::uint64_t durable = durable_.load();
   if (largest < token || durable != token.value()) {
-    // Once for each object: whoever has made the file may have been killed before this.
+    // Once for each object, because whoever created the file may have been killed before this.
     if (durable == 0) sync_directory_of(path_);
     write_record(file, token, path_);
     durable_ = token.value();

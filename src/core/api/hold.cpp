@@ -11,7 +11,7 @@ namespace {
 void check_extension(std::chrono::nanoseconds duration) {
   constexpr std::chrono::nanoseconds longest = LockOptions::max_ttl;
   if (duration > std::chrono::nanoseconds::zero() && duration <= longest) return;
-  throw Error(Errc::invalid_argument, "a lease can be extended by more than zero and at most 30 days");
+  throw Error(Errc::invalid_argument, "the extension of a lease must be more than zero and at most 30 days");
 }
 
 }  // namespace
@@ -25,16 +25,11 @@ Hold& Hold::operator=(Hold&& other) noexcept {
 }
 
 Hold::~Hold() {
-  if (!record_) return;
-  if (core_->forked()) {
-    core::bury(std::move(core_));
-  } else {
-    core_->release_without_waiting(*record_);
-  }
+  if (record_) core_->release_without_waiting(*record_);
 }
 
 core::HoldRecord& Hold::record() const {
-  if (!record_) throw Error(Errc::not_held, "this Hold object stands for no lock: it is empty or was moved from");
+  if (!record_) throw Error(Errc::not_held, "this Hold is empty: it never held a lock, or was moved from");
   return *record_;
 }
 
@@ -76,7 +71,7 @@ void Hold::on_change(Callback callback) {
   core_->inside([&] { mine.on_change(std::move(callback), *core_); });
 }
 
-void Hold::on_release_request(std::function<void(const ReleaseRequest&)> callback) {
+void Hold::on_release_request(MoveOnlyFunction<void(const ReleaseRequest&)> callback) {
   core::HoldRecord& mine = record();
   core_->inside([&] { mine.on_release_request(std::move(callback), *core_); });
 }
@@ -84,7 +79,8 @@ void Hold::on_release_request(std::function<void(const ReleaseRequest&)> callbac
 int Hold::lost_fd() const {
   core::HoldRecord& mine = record();
   const int descriptor = core_->inside([&] { return mine.lost_fd(); });
-  if (descriptor < 0) throw Error(Errc::exhausted, "no descriptor left for lost_fd(); raise the limit on open files");
+  if (descriptor < 0)
+    throw Error(Errc::exhausted, "lost_fd(): the process has no descriptors left; raise its limit on open files");
   return descriptor;
 }
 

@@ -12,7 +12,7 @@ using std::chrono::nanoseconds;
 namespace {
 
 core::MultiHoldState& checked(const std::shared_ptr<core::MultiHoldState>& state) {
-  if (!state) throw Error(Errc::not_held, "this MultiHold stands for no locks: it is empty or was moved from");
+  if (!state) throw Error(Errc::not_held, "this MultiHold is empty: it never held locks, or was moved from");
   return *state;
 }
 

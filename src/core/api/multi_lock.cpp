@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
 #include "core/api/multi_hold_state.hpp"
 #include "core/operations/multi_lock_steps.hpp"
 #include "holdfast/mutex.hpp"
@@ -19,8 +17,8 @@ namespace core {
 
 namespace {
 
-/// How long the locks of a further client are waited for while others are held; longer, up to the second, each time
-/// that its store has not answered at all.
+/// How long the locks of a further client are waited for while others are held. The wait grows up to the longest each
+/// time that the client's store has not answered at all.
 constexpr nanoseconds first_short_wait = std::chrono::milliseconds(20);
 constexpr nanoseconds longest_short_wait = std::chrono::seconds(1);
 constexpr auto longest_pause = std::chrono::milliseconds(50);
@@ -34,14 +32,14 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
     for (const MultiLock::Part& part : parts) {
       const std::size_t index = mutexes_.size();
       mutexes_.push_back(std::make_unique<Mutex>(part.client, part.name, options));
-      add_to_group(ClientHandle(part.client).core(), index);
+      add_to_group(*ClientCore::of(part.client), index);
     }
     for (Group& group : groups_) {
       const auto name_of = [this](std::size_t index) -> const LockName& { return mutexes_[index]->name(); };
       std::ranges::sort(group.members, {}, name_of);
       const auto twice = std::ranges::adjacent_find(group.members, {}, name_of);
       if (twice != group.members.end()) {
-        throw Error(Errc::invalid_argument, "a MultiLock has '" + name_of(*twice).text() + "' twice");
+        throw Error(Errc::invalid_argument, "a MultiLock contains '" + name_of(*twice).text() + "' twice");
       }
     }
   }
@@ -60,7 +58,8 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
   void async_acquire(AsyncCallback<MultiHold> callback, std::stop_token stop) {
     for (const Group& group : groups_) group.core->check_open();
     take_all(shared_from_this(), nanoseconds::max(), std::move(stop), Waiting::calls_back)
-        .start([heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) { heard(std::move(taken)); });
+        .start(
+            [heard = heard_by(std::move(callback))](spi::Result<MultiHold> taken) mutable { heard(std::move(taken)); });
   }
 
   void report_unlock_by_stranger() const noexcept {
@@ -109,8 +108,8 @@ class MultiLockState : public std::enable_shared_from_this<MultiLockState> {
           busy = at;
           const Errc code = hold.failure().code;
           const bool was_busy = code == Errc::busy || code == Errc::timed_out;
-          // A store that is slow, or not connected yet, was asked for too short a time to be called unreachable: as the
-          // first of the next round it has all the time there is.
+          // The wait was too short to call a store unreachable that is slow or not connected yet. It is asked first in
+          // the next round, with all the time that is left.
           const bool was_slow = patience < left && spi::is_retryable(code);
           if (was_slow) short_wait = std::min(short_wait * 2, longest_short_wait);
           if (!(was_busy || was_slow) || tries_once || deadline.left() == nanoseconds::zero()) {
@@ -179,7 +178,7 @@ MultiLock::~MultiLock() = default;
 void MultiLock::lock(std::stop_token stop) {
   if (entry_of_this_thread(state_.get()) != held_by_this_thread().end()) {
     throw std::system_error(std::make_error_code(std::errc::resource_deadlock_would_occur),
-                            "this thread holds this MultiLock already");
+                            "this thread already holds this MultiLock");
   }
   held_by_this_thread().emplace_back(state_.get(), acquire(std::move(stop)));
 }
@@ -212,7 +211,7 @@ std::optional<MultiHold> MultiLock::try_acquire() { return state_->try_acquire(n
 
 std::optional<MultiHold> MultiLock::try_acquire_within(nanoseconds wait, std::stop_token stop) {
   if (wait < nanoseconds::zero()) {
-    throw Error(Errc::invalid_argument, "a wait for several locks must not be negative; zero tries once");
+    throw Error(Errc::invalid_argument, "the time to wait for several locks must not be negative; zero tries once");
   }
   return state_->try_acquire(wait, std::move(stop));
 }

@@ -46,17 +46,18 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
 }
 
 void check(std::string_view text) {
-  if (text.empty()) throw Error(Errc::invalid_argument, "a lock's name is empty; give it at least one character");
+  if (text.empty()) throw Error(Errc::invalid_argument, "a lock's name must not be empty");
   if (text.size() > LockName::max_bytes) {
-    throw Error(Errc::invalid_argument, "a lock's name has " + std::to_string(text.size()) + " bytes; at most " +
-                                            std::to_string(LockName::max_bytes) + " are allowed");
+    throw Error(Errc::invalid_argument, "a lock's name must be at most " + std::to_string(LockName::max_bytes) +
+                                            " bytes, got " + std::to_string(text.size()) + " bytes");
   }
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
-    throw Error(Errc::invalid_argument, "a lock's name has a NUL character at byte " + std::to_string(nul));
+    throw Error(Errc::invalid_argument,
+                "a lock's name must not contain NUL, and there is a NUL character at byte " + std::to_string(nul));
   }
   if (const auto at = first_invalid_utf8(text)) {
-    throw Error(Errc::invalid_argument,
-                "a lock's name is not valid UTF-8 at byte " + std::to_string(*at) + "; encode binary names first");
+    throw Error(Errc::invalid_argument, "a lock's name is not valid UTF-8 at byte " + std::to_string(*at) +
+                                            "; encode binary names, for example in hexadecimal");
   }
 }
 

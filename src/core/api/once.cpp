@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "core/api/cell_handle.hpp"
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 #include "core/operations/once_steps.hpp"
 #include "core/runtime/perform.hpp"
 
@@ -23,11 +22,11 @@ namespace core {
 /// What a Once and its runs share.
 class OnceState : public std::enable_shared_from_this<OnceState> {
  public:
-  OnceState(const Client& client, const LockName& name, std::chrono::milliseconds its_period, OnceOptions its_options)
-      : lock(client, name), period(its_period), options(std::move(its_options)) {}
+  OnceState(const Client& client, const LockName& name, std::chrono::milliseconds its_period, OnceOptions options)
+      : lock(client, name, std::move(options.lock)), period(its_period), at_least(options.at_least) {}
 
   Operation<std::optional<BegunRun>> begin(Caller& caller, spi::WhenBusy when_busy) const {
-    return begin_run(caller, lock.cell(), period, options.at_least, options.lock, when_busy);
+    return begin_run(caller, lock.cell(), period, at_least, lock.options(), when_busy);
   }
   std::optional<Run> run_of(std::optional<BegunRun> begun) {
     if (!begun) return std::nullopt;
@@ -35,9 +34,9 @@ class OnceState : public std::enable_shared_from_this<OnceState> {
     return Run(std::make_unique<Run::State>(Run::State{shared_from_this(), *std::move(begun), std::move(hold)}));
   }
 
-  const CellHandle lock;
+  const ClientLock lock;
   const std::chrono::milliseconds period;
-  const OnceOptions options;
+  const std::chrono::milliseconds at_least;
 };
 
 }  // namespace core
@@ -53,7 +52,7 @@ Run::~Run() = default;
 Run::operator bool() const noexcept { return state_ != nullptr; }
 
 const Hold& Run::hold() const {
-  if (!state_) throw Error(Errc::not_held, "this Run object stands for no run: it is empty, ended, or was moved from");
+  if (!state_) throw Error(Errc::not_held, "this Run is empty: it never began, has ended, or was moved from");
   return state_->hold;
 }
 
@@ -71,11 +70,11 @@ void Run::record_success(std::int32_t result) { remember(result); }
 
 void Run::remember(std::int32_t result) const {
   static_cast<void>(hold());
-  const core::CellHandle& lock = state_->once->lock;
+  const core::ClientLock& lock = state_->once->lock;
   auto written = lock.core().perform<spi::Nothing>(Duration::max(), {}, [&](Caller& caller) {
     return core::remember_success(caller, lock.name(), state_->begun, result);
   });
-  core::value_or_throw(std::move(written), "remembering the run of '" + lock.name().text() + "'");
+  core::value_or_throw(std::move(written), "recording the run of '" + lock.name().text() + "'");
 }
 
 void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
@@ -84,7 +83,7 @@ void Run::async_succeed(std::int32_t result, AsyncCallback<> callback) {
   ending->once->lock.core().async_perform<spi::Nothing>(
       {},
       [&](Caller& caller) { return core::remember_success(caller, ending->once->lock.name(), ending->begun, result); },
-      [ending, heard = core::heard_by(std::move(callback))](const spi::Result<>& written) {
+      [ending, heard = core::heard_by(std::move(callback))](const spi::Result<>& written) mutable {
         ending->hold.release();  // before anybody hears of it
         heard(written);
       });
@@ -107,7 +106,6 @@ Once::Once(Client& client, const LockName& name, std::chrono::milliseconds perio
     throw Error(Errc::invalid_argument, "at_least and at_most of '" + name.text() + "' must not be negative");
   }
   options.lock.max_hold = options.at_most;
-  core::check(options.lock);
   state_ = std::make_shared<core::OnceState>(client, name, period, std::move(options));
 }
 
@@ -136,13 +134,13 @@ Attempt Once::attempt_within(std::chrono::nanoseconds wait, std::stop_token stop
 void Once::async_begin(AsyncCallback<std::optional<Run>> callback, std::stop_token stop) {
   state_->lock.core().async_perform<std::optional<core::BegunRun>>(
       std::move(stop), [&](Caller& caller) { return state_->begin(caller, spi::WhenBusy::wait); },
-      [state = state_, callback = std::move(callback)](spi::Result<std::optional<core::BegunRun>> begun) {
+      [state = state_, callback = std::move(callback)](spi::Result<std::optional<core::BegunRun>> begun) mutable {
         if (begun.ok()) return callback({}, state->run_of(std::move(begun.value())));
         callback(begun.failure().code, std::nullopt);
       });
 }
 
-bool Once::run(const std::function<void(const Hold& hold)>& job, std::stop_token stop) {
+bool Once::run(MoveOnlyFunction<void(const Hold& hold)> job, std::stop_token stop) {
   auto begun = begin(std::move(stop));
   if (!begun) return false;
   job(begun->hold());

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 
 namespace holdfast {
 namespace {
@@ -11,17 +11,17 @@ namespace {
 using core::ThreadHolds;
 
 /// Goes one level deeper if this thread holds the lock.
-bool reenter(const core::CellHandle& handle, const std::stop_token& stop) {
-  ThreadHolds::Entry* const entry = ThreadHolds::mine().find(handle.cell().serial);
+bool reenter(const core::ClientLock& lock, const std::stop_token& stop) {
+  ThreadHolds::Entry* const entry = ThreadHolds::mine().find(lock.cell().serial);
   if (entry == nullptr) return false;
-  if (stop.stop_requested()) throw Error(Errc::cancelled, "lock '" + handle.name().text() + "': cancelled");
+  if (stop.stop_requested()) throw Error(Errc::cancelled, "lock '" + lock.name().text() + "': cancelled");
   if (!entry->hold.valid()) {
-    handle.core().check_open();
-    throw Error(Errc::lost, "lock '" + handle.name().text() + "' was lost; unlock it first");
+    lock.core().check_open();
+    throw Error(Errc::lost, "lock '" + lock.name().text() + "' was lost; unlock it first");
   }
   if (entry->depth >= RecursiveMutex::max_depth) {
-    throw Error(Errc::too_deep, "lock '" + handle.name().text() + "' is locked " +
-                                    std::to_string(RecursiveMutex::max_depth) + " times by this thread already");
+    throw Error(Errc::too_deep, "this thread has locked '" + lock.name().text() + "' " +
+                                    std::to_string(RecursiveMutex::max_depth) + " times already, which is the limit");
   }
   ++entry->depth;
   return true;
@@ -30,39 +30,36 @@ bool reenter(const core::CellHandle& handle, const std::stop_token& stop) {
 }  // namespace
 
 RecursiveMutex::RecursiveMutex(Client& client, const LockName& name, LockOptions options)
-    : options_(std::move(options)) {
-  core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client, name);
-}
+    : lock_(std::make_unique<core::ClientLock>(client, name, std::move(options))) {}
 
 RecursiveMutex::~RecursiveMutex() = default;
 
 void RecursiveMutex::lock(std::stop_token stop) {
-  if (!reenter(*cell_, stop)) ThreadHolds::mine().add(cell_->cell().serial, core::acquire(*cell_, {options_}, stop));
+  if (!reenter(*lock_, stop)) lock_->add_entry(lock_->acquire({}, stop));
 }
 
 bool RecursiveMutex::try_lock() { return try_lock_within(std::chrono::nanoseconds::zero(), {}); }
 
 bool RecursiveMutex::try_lock_within(std::chrono::nanoseconds wait, std::stop_token stop) {
-  if (reenter(*cell_, stop)) return true;
-  auto hold = core::try_acquire(*cell_, core::wish_within(options_, wait), stop);
+  if (reenter(*lock_, stop)) return true;
+  auto hold = lock_->try_acquire({}, wait, stop);
   if (!hold) return false;
-  ThreadHolds::mine().add(cell_->cell().serial, std::move(*hold));
+  lock_->add_entry(std::move(*hold));
   return true;
 }
 
 void RecursiveMutex::unlock() noexcept {
-  ThreadHolds::Entry* const entry = core::entry_to_unlock(*cell_);
-  if (entry != nullptr && --entry->depth == 0) ThreadHolds::mine().take(*entry);
+  ThreadHolds::Entry* const entry = lock_->find_entry_to_unlock();
+  if (entry != nullptr && --entry->depth == 0) ThreadHolds::mine().remove(*entry);
 }
 
 std::size_t RecursiveMutex::depth() const noexcept {
-  const ThreadHolds::Entry* const entry = ThreadHolds::mine().find(cell_->cell().serial);
+  const ThreadHolds::Entry* const entry = ThreadHolds::mine().find(lock_->cell().serial);
   return entry == nullptr ? 0 : entry->depth;
 }
 
-const Hold& RecursiveMutex::hold() const { return core::hold_of_this_thread(*cell_); }
+const Hold& RecursiveMutex::hold() const { return lock_->hold_of_this_thread(); }
 
-const LockName& RecursiveMutex::name() const noexcept { return cell_->name(); }
+const LockName& RecursiveMutex::name() const noexcept { return lock_->name(); }
 
 }  // namespace holdfast

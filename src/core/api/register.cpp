@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/api/client_handle.hpp"
 #include "core/runtime/perform.hpp"
 
 namespace holdfast {
@@ -28,36 +27,35 @@ Operation<Public> translated(Operation<T> operation) {
 }  // namespace
 
 // NOLINTNEXTLINE(modernize-pass-by-value): as the contract has it
-Register::Register(Client& client, const LockName& name)
-    : client_(std::make_unique<core::ClientHandle>(client)), name_(name) {}
+Register::Register(Client& client, const LockName& name) : core_(core::ClientCore::of(client)), name_(name) {}
 
 Register::~Register() = default;
 
 Versioned Register::get() {
-  auto answer = client_->core().perform<spi::Versioned>(
+  auto answer = core_->perform<spi::Versioned>(
       Duration::max(), {}, [&](Caller& caller) { return core::read(caller, name_, Persistence::until_contact); });
   return to_public(core::value_or_throw(std::move(answer), "reading register '" + name_.text() + "'"));
 }
 
 std::uint64_t Register::set(std::string value) {
-  auto answer = client_->core().perform<std::uint64_t>(
+  auto answer = core_->perform<std::uint64_t>(
       Duration::max(), {}, [&](Caller& caller) { return core::set(caller, name_, std::move(value)); });
   return core::value_or_throw(std::move(answer), "writing register '" + name_.text() + "'");
 }
 
 Written Register::compare_and_set(std::uint64_t expected, std::string value) {
-  auto answer = client_->core().perform<spi::Registers::WriteAnswer>(
+  auto answer = core_->perform<spi::Registers::WriteAnswer>(
       Duration::max(), {}, [&](Caller& caller) { return core::write_if(caller, name_, expected, std::move(value)); });
   return to_public(core::value_or_throw(std::move(answer), "writing register '" + name_.text() + "'"));
 }
 
 std::int64_t Register::add(std::int64_t amount) {
-  auto answer = client_->core().perform<std::int64_t>(Duration::max(), {},
-                                                      [&](Caller& caller) { return core::add(caller, name_, amount); });
+  auto answer = core_->perform<std::int64_t>(Duration::max(), {},
+                                             [&](Caller& caller) { return core::add(caller, name_, amount); });
   return core::value_or_throw(std::move(answer), "adding to register '" + name_.text() + "'");
 }
 
-Versioned Register::update(const std::function<std::string(const std::string& value)>& change, std::stop_token stop) {
+Versioned Register::update(MoveOnlyFunction<std::string(const std::string& value)> change, std::stop_token stop) {
   Versioned now = get();
   for (;;) {
     if (stop.stop_requested()) throw Error(Errc::cancelled, "updating register '" + name_.text() + "': cancelled");
@@ -69,46 +67,46 @@ Versioned Register::update(const std::function<std::string(const std::string& va
 }
 
 Versioned Register::wait_for_change(std::uint64_t seen, std::stop_token stop) {
-  auto answer = client_->core().perform<spi::Versioned>(
-      Duration::max(), stop, [&](Caller& caller) { return core::changed(caller, name_, seen); });
+  auto answer = core_->perform<spi::Versioned>(Duration::max(), stop,
+                                               [&](Caller& caller) { return core::changed(caller, name_, seen); });
   return to_public(core::value_or_throw(std::move(answer), "waiting for register '" + name_.text() + "'"));
 }
 
 std::optional<Versioned> Register::wait_for_change_within(std::uint64_t seen, std::chrono::nanoseconds wait,
                                                           std::stop_token stop) {
-  auto answer = client_->core().perform<spi::Versioned>(
-      wait, stop, [&](Caller& caller) { return core::changed(caller, name_, seen); });
+  auto answer =
+      core_->perform<spi::Versioned>(wait, stop, [&](Caller& caller) { return core::changed(caller, name_, seen); });
   auto changed = core::value_or_empty(std::move(answer), "waiting for register '" + name_.text() + "'");
   if (!changed) return std::nullopt;
   return to_public(std::move(*changed));
 }
 
 void Register::async_get(AsyncCallback<Versioned> callback) {
-  client_->core().async_perform<Versioned>(
+  core_->async_perform<Versioned>(
       {}, [&](Caller& caller) { return translated<Versioned>(core::read(caller, name_, Persistence::until_contact)); },
       core::heard_by(std::move(callback)));
 }
 
 void Register::async_set(std::string value, AsyncCallback<std::uint64_t> callback) {
-  client_->core().async_perform<std::uint64_t>(
+  core_->async_perform<std::uint64_t>(
       {}, [&](Caller& caller) { return core::set(caller, name_, std::move(value)); },
       core::heard_by(std::move(callback)));
 }
 
 void Register::async_compare_and_set(std::uint64_t expected, std::string value, AsyncCallback<Written> callback) {
-  client_->core().async_perform<Written>(
+  core_->async_perform<Written>(
       {},
       [&](Caller& caller) { return translated<Written>(core::write_if(caller, name_, expected, std::move(value))); },
       core::heard_by(std::move(callback)));
 }
 
 void Register::async_add(std::int64_t amount, AsyncCallback<std::int64_t> callback) {
-  client_->core().async_perform<std::int64_t>(
+  core_->async_perform<std::int64_t>(
       {}, [&](Caller& caller) { return core::add(caller, name_, amount); }, core::heard_by(std::move(callback)));
 }
 
 void Register::async_wait_for_change(std::uint64_t seen, AsyncCallback<Versioned> callback, std::stop_token stop) {
-  client_->core().async_perform<Versioned>(
+  core_->async_perform<Versioned>(
       std::move(stop), [&](Caller& caller) { return translated<Versioned>(core::changed(caller, name_, seen)); },
       core::heard_by(std::move(callback)));
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/api/lockable.hpp"
+#include "core/api/client_lock.hpp"
 
 namespace holdfast {
 namespace {
@@ -24,15 +24,13 @@ spi::Mode mode_of(const LockName& name, std::uint32_t permits, std::uint32_t tot
 }  // namespace
 
 Semaphore::Semaphore(Client& client, const LockName& name, std::uint32_t total, LockOptions options)
-    : options_(std::move(options)), total_(checked_total(name, total)) {
-  core::check(options_);
-  cell_ = std::make_unique<core::CellHandle>(client, name, LockKind::semaphore);
-}
+    : lock_(std::make_unique<core::ClientLock>(client, name, std::move(options), LockKind::semaphore)),
+      total_(checked_total(name, total)) {}
 
 Semaphore::~Semaphore() = default;
 
 Hold Semaphore::acquire(std::uint32_t permits, std::stop_token stop) {
-  return core::acquire(*cell_, {options_, mode_of(name(), permits, total_)}, stop);
+  return lock_->acquire(mode_of(name(), permits, total_), stop);
 }
 
 std::optional<Hold> Semaphore::try_acquire(std::uint32_t permits) {
@@ -42,21 +40,19 @@ std::optional<Hold> Semaphore::try_acquire(std::uint32_t permits) {
 std::optional<Hold> Semaphore::try_acquire_within(std::uint32_t permits, std::chrono::nanoseconds wait,
                                                   std::stop_token stop) {
   core::check_wait(name(), wait);
-  const spi::Mode mode = mode_of(name(), permits, total_);
-  return core::try_acquire(*cell_, core::wish_within(options_, wait, mode), stop);
+  return lock_->try_acquire(mode_of(name(), permits, total_), wait, stop);
 }
 
 void Semaphore::async_acquire(std::uint32_t permits, AcquireCallback callback, std::stop_token stop) {
-  const spi::Mode mode = mode_of(name(), permits, total_);
-  cell_->core().async_acquire(cell_->cell(), {options_, mode}, std::move(callback), std::move(stop));
+  lock_->async_acquire(mode_of(name(), permits, total_), base::Duration::max(), std::move(callback), std::move(stop));
 }
 
 void Semaphore::resize(std::uint32_t total) {
   checked_total(name(), total);
-  cell_->core().resize(name(), total);
+  lock_->core().resize(name(), total);
   total_ = total;
 }
 
-const LockName& Semaphore::name() const noexcept { return cell_->name(); }
+const LockName& Semaphore::name() const noexcept { return lock_->name(); }
 
 }  // namespace holdfast

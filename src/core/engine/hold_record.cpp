@@ -20,7 +20,7 @@ bool is_live(HoldState state) { return state == HoldState::held || state == Hold
 template <class News>
 class Listener {
  public:
-  explicit Listener(std::function<void(News)> callback) : callback_(std::move(callback)) {}
+  explicit Listener(base::Callback<void(News)> callback) : callback_(std::move(callback)) {}
 
   void call(std::uint64_t sequence, News news) {
     const std::scoped_lock lock(mutex_);
@@ -32,11 +32,11 @@ class Listener {
  private:
   std::mutex mutex_;
   std::uint64_t last_ = 0;
-  const std::function<void(News)> callback_;
+  base::Callback<void(News)> callback_;
 };
 
 template <class News>
-std::shared_ptr<Listener<News>> listener_for(std::function<void(News)> callback) {
+std::shared_ptr<Listener<News>> listener_for(base::Callback<void(News)> callback) {
   return callback ? std::make_shared<Listener<News>>(std::move(callback)) : nullptr;
 }
 
@@ -99,12 +99,12 @@ void HoldRecord::end(HoldState last, UserSide& user) {
 
 std::stop_token HoldRecord::stop_token() { return signals().stop.get_token(); }
 
-void HoldRecord::on_change(std::function<void(HoldState)> callback, UserSide& user) {
+void HoldRecord::on_change(base::Callback<void(HoldState)> callback, UserSide& user) {
   signals().listener = listener_for(std::move(callback));
   if (state_.load(std::memory_order_relaxed) == HoldState::lost) tell(HoldState::lost, user);
 }
 
-void HoldRecord::on_release_request(std::function<void(const ReleaseRequest&)> callback, UserSide& user) {
+void HoldRecord::on_release_request(base::Callback<void(const ReleaseRequest&)> callback, UserSide& user) {
   signals().wish_listener = listener_for(std::move(callback));
   if (signals_->wish) asked_for(*std::exchange(signals_->wish, std::nullopt), user);
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <stop_token>
 
+#include "base/callback.hpp"
 #include "base/instant.hpp"
 #include "core/engine/user_side.hpp"
 #include "holdfast/hold.hpp"
@@ -66,8 +66,8 @@ class HoldRecord {
   void was_lost_before() { state_.store(HoldState::lost, std::memory_order_release); }
 
   std::stop_token stop_token();
-  void on_change(std::function<void(HoldState)> callback, UserSide& user);
-  void on_release_request(std::function<void(const ReleaseRequest&)> callback, UserSide& user);
+  void on_change(base::Callback<void(HoldState)> callback, UserSide& user);
+  void on_release_request(base::Callback<void(const ReleaseRequest&)> callback, UserSide& user);
   void asked_for(const ReleaseRequest& request, UserSide& user);
   /// -1 with errno if there are no descriptors left.
   int lost_fd();

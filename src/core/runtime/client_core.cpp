@@ -20,10 +20,12 @@ namespace {
 ClientOptions checked(ClientOptions options) {
   constexpr std::size_t max_bytes = 256;
   if (options.label.size() > max_bytes) {
-    throw Error(Errc::invalid_argument, "a client's label has more than 256 bytes; shorten it");
+    throw Error(Errc::invalid_argument,
+                "a client's label must be at most 256 bytes, got " + std::to_string(options.label.size()));
   }
   if (options.command.size() > max_bytes) {
-    throw Error(Errc::invalid_argument, "a client's command has more than 256 bytes; shorten it");
+    throw Error(Errc::invalid_argument,
+                "a client's command must be at most 256 bytes, got " + std::to_string(options.command.size()));
   }
   if (options.connect_timeout <= std::chrono::milliseconds::zero()) {
     throw Error(Errc::invalid_argument, "connect_timeout must be positive");
@@ -72,6 +74,16 @@ class StopUnlessReleased {
 }  // namespace
 
 // --- beginning and end ----------------------------------------------------------------------------------------------
+
+std::shared_ptr<ClientCore> ClientCore::open(std::string_view url, ClientOptions options) {
+  return {new ClientCore(url, std::move(options)), [](ClientCore* core) {
+            if (core->forked()) {
+              keep_for_ever(core);
+            } else {
+              delete core;
+            }
+          }};
+}
 
 ClientCore::ClientCore(std::string_view url, ClientOptions options)
     : options_(checked(std::move(options))), monitor_(workers_), engine_(monitor_, *this, engine_options(options_)) {
@@ -193,7 +205,7 @@ struct ClientCore::AsyncAcquire {
   const std::shared_ptr<ClientCore> core;
   Cell& cell;
   const LockOptions options;
-  const AcquireCallback callback;
+  AcquireCallback callback;
   Request request;
   std::unique_ptr<AsyncAcquire> itself;
   bool stopped = false;  ///< under the monitor
@@ -247,7 +259,7 @@ void ClientCore::async_release(const std::shared_ptr<HoldRecord>& hold, AsyncCal
                  expectation = std::move(expectation)](Released outcome) mutable {
       if (outcome == Released::not_held && hold->state_at(monitor_.now()) != HoldState::released)
         hold->was_lost_before();
-      run([callback = std::move(callback), outcome] { callback({}, outcome); });
+      run([callback = std::move(callback), outcome]() mutable { callback({}, outcome); });
     };
     if (hold->cell() != nullptr) {
       hold->cell()->release(*hold, std::move(told));
@@ -264,7 +276,7 @@ template <class Start>
 Operation<spi::Nothing> ask_cell_of(Caller& caller, std::shared_ptr<HoldRecord> hold, Start start) {
   if (hold->cell() == nullptr) {
     const bool lost = hold->state_at(caller.engine().loop().now()) == HoldState::lost;
-    co_return Failure{lost ? Errc::lost : Errc::not_held, "it is not held any more"};
+    co_return Failure{lost ? Errc::lost : Errc::not_held, "the lock is no longer held"};
   }
   auto answer =
       co_await answer_of<spi::Nothing>([&](spi::Done<> done) { start(*hold->cell(), *hold, std::move(done)); });

@@ -14,6 +14,7 @@
 #include "core/runtime/monitor.hpp"
 #include "core/runtime/workers.hpp"
 #include "holdfast/async.hpp"
+#include "holdfast/client.hpp"
 #include "holdfast/hold.hpp"
 #include "holdfast/options.hpp"
 
@@ -27,8 +28,9 @@ enum class Effect;
 /// Thread-safe. Throws Errc::forked from every door in a forked child.
 class ClientCore final : public std::enable_shared_from_this<ClientCore>, public UserSide {
  public:
-  ClientCore(std::string_view url, ClientOptions options);
-  ~ClientCore() override;
+  /// In a forked child it is never destroyed, whoever drops it: it belongs to the parent process.
+  static std::shared_ptr<ClientCore> open(std::string_view url, ClientOptions options);
+  static const std::shared_ptr<ClientCore>& of(const Client& client) { return client.core_; }
 
   void close() noexcept;
 
@@ -94,6 +96,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   void report(Errc code, std::string what_happened) override;
 
  private:
+  ClientCore(std::string_view url, ClientOptions options);
+  ~ClientCore() override;
+
   struct AsyncAcquire;
   template <class T, class Heard>
   struct AsyncOperation;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 namespace holdfast::core {
 
@@ -9,7 +8,7 @@ namespace holdfast::core {
 /// parent's mutexes may be locked for ever, and its threads do not exist.
 std::uint64_t fork_generation() noexcept;
 
-/// Keeps something that belongs to the parent process from being destroyed in a forked child.
-void bury(std::shared_ptr<void> belongs_to_the_parent) noexcept;
+/// Keeps something that belongs to the parent process reachable, since a forked child must not destroy it.
+void keep_for_ever(const void* belongs_to_the_parent) noexcept;
 
 }  // namespace holdfast::core

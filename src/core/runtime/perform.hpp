@@ -120,7 +120,7 @@ std::optional<T> value_or_empty(spi::Result<T> result, const std::string& what) 
 /// Makes a callback of the user's hear a Result.
 template <class T>
 auto heard_by(AsyncCallback<T> callback) {
-  return [callback = std::move(callback)](spi::Result<T> result) {
+  return [callback = std::move(callback)](spi::Result<T> result) mutable {
     if (result.ok()) {
       callback({}, std::move(result.value()));
     } else {
@@ -130,7 +130,7 @@ auto heard_by(AsyncCallback<T> callback) {
 }
 
 inline auto heard_by(AsyncCallback<> callback) {
-  return [callback = std::move(callback)](const spi::Result<>& result) {
+  return [callback = std::move(callback)](const spi::Result<>& result) mutable {
     callback(result.ok() ? std::error_code() : make_error_code(result.failure().code));
   };
 }

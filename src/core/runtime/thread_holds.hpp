@@ -23,7 +23,7 @@ class ThreadHolds {
     return holds;
   }
 
-  /// Null if this thread does not hold it. Stays where it is until it is taken.
+  /// Null if this thread does not hold it. Stays where it is until it is removed.
   Entry* find(std::uint64_t cell) {
     for (Entry& entry : entries_) {
       if (entry.cell == cell) return &entry;
@@ -38,9 +38,9 @@ class ThreadHolds {
     entries_.splice(entries_.begin(), spare_, spare_.begin());
   }
 
-  /// REQUIRES: `entry` came from find().
-  Hold take(Entry& entry) {
-    Hold hold = std::move(entry.hold);
+  /// Releases the entry's hold. REQUIRES: `entry` came from find().
+  void remove(Entry& entry) {
+    const Hold released = std::move(entry.hold);
     for (auto at = entries_.begin(); at != entries_.end(); ++at) {
       if (&*at != &entry) continue;
       if (spare_.empty()) {
@@ -50,7 +50,6 @@ class ThreadHolds {
       }
       break;
     }
-    return hold;
   }
 
  private:
