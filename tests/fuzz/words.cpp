@@ -2,7 +2,7 @@
 #include <string>
 
 #include "backends/etcd/address.hpp"
-#include "backends/redis/address.hpp"
+#include "backends/redis/connection/address.hpp"
 #include "backends/zookeeper/address.hpp"
 #include "base/url.hpp"
 #include "fuzz/targets.hpp"

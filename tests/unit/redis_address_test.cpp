@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/redis/address.hpp"
+#include "backends/redis/connection/address.hpp"
 #include "holdfast/error.hpp"
 #include "support/errors.hpp"
 

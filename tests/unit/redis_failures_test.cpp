@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backends/redis/failures.hpp"
+#include "backends/redis/protocol/failures.hpp"
 #include "support/errors.hpp"
 
 namespace holdfast::redis {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "backends/redis/keys.hpp"
+#include "backends/redis/layouts/keys.hpp"
 
 namespace holdfast::redis {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/redis/link.hpp"
+#include "backends/redis/connection/link.hpp"
 #include "support/polling_loop.hpp"
 
 namespace holdfast::redis {

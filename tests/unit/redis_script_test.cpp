@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "backends/redis/command.hpp"
-#include "backends/redis/script.hpp"
+#include "backends/redis/protocol/command.hpp"
+#include "backends/redis/protocol/script.hpp"
 
 namespace holdfast::redis {
 namespace {

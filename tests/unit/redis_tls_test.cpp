@@ -15,9 +15,9 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/tls.hpp"
-#include "backends/redis/tls_library.hpp"
-#include "backends/redis/tls_setup.hpp"
+#include "backends/redis/connection/tls.hpp"
+#include "backends/redis/connection/tls_library.hpp"
+#include "backends/redis/connection/tls_setup.hpp"
 #include "support/polling_loop.hpp"
 #include "support/temporary_directory.hpp"
 

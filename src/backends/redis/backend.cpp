@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/address.hpp"
-#include "backends/redis/eviction.hpp"
-#include "backends/redis/hash_registers.hpp"
-#include "backends/redis/inbox.hpp"
-#include "backends/redis/keys.hpp"
-#include "backends/redis/plain_administration.hpp"
-#include "backends/redis/plain_claims.hpp"
-#include "backends/redis/queue_administration.hpp"
-#include "backends/redis/queue_claims.hpp"
-#include "backends/redis/record.hpp"
-#include "backends/redis/requests.hpp"
+#include "backends/redis/connection/address.hpp"
+#include "backends/redis/connection/eviction.hpp"
+#include "backends/redis/connection/inbox.hpp"
+#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/layouts/hash_registers.hpp"
+#include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/layouts/plain_administration.hpp"
+#include "backends/redis/layouts/plain_claims.hpp"
+#include "backends/redis/layouts/queue_administration.hpp"
+#include "backends/redis/layouts/queue_claims.hpp"
+#include "backends/redis/layouts/record.hpp"
 #include "base/random.hpp"
 
 namespace holdfast::redis {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "backends/redis/connection/address.hpp"
+#include "base/file_descriptor.hpp"
+#include "kit/net/connector.hpp"
+#include "spi/loop.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::redis {
+
+/// Finds a server and connects a socket to it. Destroying it gives up.
+class Dialer {
+ public:
+  using Done = kit::Connector::Done;
+
+  /// Connecting has failed at `deadline`; looking up the name may take longer. `done` runs once, never inside the
+  /// constructor; it may destroy the dialer. REQUIRES: all outlive it.
+  Dialer(spi::Loop& loop, const Address& address, base::Instant deadline, Done done);
+  ~Dialer();
+  Dialer(const Dialer&) = delete;
+  Dialer& operator=(const Dialer&) = delete;
+
+ private:
+  void resolve();
+  void resolved(kit::HostAddresses host);
+  void use_unix_socket();
+  void connect(std::vector<kit::SocketAddress> addresses);
+  void finish(spi::Result<base::FileDescriptor> result);
+
+  spi::Loop& loop_;
+  const Address& address_;
+  const base::Instant deadline_;
+  Done done_;
+  std::optional<kit::Connector> connector_;
+  const std::shared_ptr<Dialer*> self_;  ///< null once this object has gone
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+#include "backends/redis/connection/address.hpp"
+#include "backends/redis/connection/link.hpp"
+#include "backends/redis/protocol/command.hpp"
+#include "backends/redis/protocol/reply.hpp"
+#include "backends/redis/protocol/script.hpp"
+#include "holdfast/name.hpp"
+#include "spi/loop.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::redis {
+
+/// Everything that one client asks a server, over one connection: sent at once, answered in order, each within its own
+/// patience.
+///
+/// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
+/// scripts meanwhile is given the text, unless something about the same name has been sent since: sent again, the
+/// request would come after what followed it. Then it fails as if it had never been sent.
+class Requests final : private Link::Owner {
+ public:
+  /// The reply is no error, and good during the call only.
+  using OnReply = base::Callback<void(spi::Result<Reply*>)>;
+
+  struct Request {
+    Command command = {};
+    const Script* script = nullptr;  ///< then the command has its keys and arguments
+    std::size_t about = 0;           ///< see about(), for the order; 0: the order does not matter
+    base::Duration patience = spi::longest_patience;
+    OnReply on_reply = {};
+  };
+
+  /// Requests with the same are about the same name, or perhaps not. Never 0.
+  static std::size_t about(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
+
+  /// REQUIRES: all outlive it.
+  Requests(spi::Loop& loop, const Address& address, TlsSetup& tls_setup);
+
+  /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
+  /// then read what this was answered, too.
+  void when_first_up(base::Task task) { first_up_ = std::move(task); }
+  /// Never answered inside the call.
+  void send(Request request);
+  /// Answers everything (Errc::closed), also what comes later.
+  void close();
+  /// For a reply that makes no sense as the answer to its request: what to tell the caller. Whether the replies still
+  /// are in order is then checked. REQUIRES: the call is made while the reply is delivered.
+  spi::Failure not_understood();
+
+  const Address& address() const { return address_; }
+
+ private:
+  struct Pending {
+    Command command;
+    const Script* script = nullptr;
+    std::size_t about = 0;
+    base::Instant deadline = {};
+    base::Instant sent = {};
+    OnReply on_reply = {};  ///< empty: it was given up
+    bool repeated = false;  ///< with the script's text
+  };
+
+  void link_up() override;
+  void link_down(const spi::Failure& why, bool was_up) override;
+  void link_received(Reply& reply) override;
+
+  void drop_if_closed();
+  void write(Pending pending);
+  void refused(Pending pending, const Reply& reply);
+  bool overtaken(const Pending& pending) const;
+  void time_out();
+  void check_order();
+  void set_timer(base::Instant due);
+  void answer(OnReply& on_reply, spi::Result<Reply*> result);
+  spi::Failure closed() const;
+
+  spi::Loop& loop_;
+  const Address& address_;
+  Link link_;
+  std::deque<Pending> queue_;                ///< not sent yet
+  std::deque<Pending> flight_;               ///< sent; the oldest is answered next
+  std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent
+  bool heard_ = false;                       ///< anything on this connection
+  base::Instant last_heard_ = {};            ///< or when it came up
+  base::Task first_up_;
+  std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
+  spi::Timer timer_;
+  std::uint64_t checks_ = 0;  ///< how often check_order() has asked
+  bool checking_ = false;     ///< it waits for its answer on this connection
+  bool closed_ = false;
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/layouts/keys.hpp"
+#include "spi/administration.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::redis {
+
+/// Looking at one lock of the layout `plain`, and breaking it, whoever holds it. Among the keys of a database nobody
+/// can tell which are locks, so there is no list; and other libraries' holders cannot be asked for anything.
+class PlainAdministration final : public spi::Administration {
+ public:
+  /// REQUIRES: all outlive it.
+  PlainAdministration(spi::Loop& loop, Requests& requests, const Keys& keys)
+      : loop_(loop), requests_(requests), keys_(keys) {}
+
+  void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
+  void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
+  void evict(const LockName& name, LockKind kind, std::uint64_t up_to, spi::Done<std::size_t> done) override;
+  void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                      spi::Done<std::size_t> done) override;
+  void resize(const LockName& name, std::uint32_t total, spi::Done<bool> done) override;
+  void now(spi::Done<std::chrono::system_clock::time_point> done) override;
+
+ private:
+  spi::Loop& loop_;
+  Requests& requests_;
+  const Keys& keys_;
+};
+
+}  // namespace holdfast::redis

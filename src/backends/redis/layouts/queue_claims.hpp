@@ -1,0 +1,83 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/redis/connection/inbox.hpp"
+#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/layouts/keys.hpp"
+#include "spi/backend.hpp"
+#include "spi/claims.hpp"
+#include "spi/loop.hpp"
+
+namespace holdfast::redis {
+
+/// Claims in the layout `queue`: one script for each step (queue_line.hpp says what they work on).
+class QueueClaims final : public spi::Claims {
+ public:
+  /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
+  QueueClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys, Inbox& inbox,
+              std::string client)
+      : loop_(context.loop),
+        events_(context.events),
+        requests_(requests),
+        keys_(keys),
+        inbox_(inbox),
+        client_(std::move(client)) {}
+
+  void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
+  void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
+  void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
+  void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
+
+  /// Messages may have been lost: asks about all claims what they would have said.
+  void catch_up();
+
+ private:
+  /// An acquire that was sent.
+  struct Asked {
+    const LockName& name;
+    spi::ClaimId id;
+    spi::Mode mode;
+    spi::milliseconds lease;
+    std::optional<spi::ClaimId> replaces;
+    base::Instant sent;
+
+    Asked(const spi::ClaimRequest& request, base::Instant now)
+        : name(request.name),
+          id(request.id),
+          mode(request.mode),
+          lease(request.lease),
+          replaces(request.replaces),
+          sent(now) {}
+  };
+  struct Renewal;
+
+  spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
+  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Renewal& renewal, Reply& reply);
+  void withdraw_elsewhere(const spi::ClaimRef& replaced, const spi::Mode& mode);
+  void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
+  void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
+
+  struct Named {
+    LockName name;
+    LockKind kind = LockKind::lock;
+    spi::ClaimId id;
+    bool waiting = false;
+  };
+  void ask_about(const std::shared_ptr<const std::vector<Named>>& claims);
+  void tell(const Named& claim, spi::ClaimAnswer answer);
+
+  spi::Loop& loop_;
+  spi::ClaimEvents& events_;
+  Requests& requests_;
+  const Keys& keys_;
+  Inbox& inbox_;
+  const std::string client_;
+};
+
+}  // namespace holdfast::redis

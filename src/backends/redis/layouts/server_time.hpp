@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "backends/redis/connection/requests.hpp"
+#include "spi/result.hpp"
+
+namespace holdfast::redis {
+
+/// From the server's clock to ours.
+constexpr std::chrono::system_clock::time_point time_of_day(std::chrono::microseconds since_1970) {
+  // Cut off where a server would make the time overflow.
+  using Duration = std::chrono::system_clock::duration;
+  constexpr auto most = std::chrono::duration_cast<std::chrono::microseconds>(Duration::max());
+  return std::chrono::system_clock::time_point(std::clamp(since_1970, -most, most));
+}
+
+/// What the server's clock says.
+void ask_time(Requests& requests, spi::Done<std::chrono::system_clock::time_point> done);
+
+}  // namespace holdfast::redis
