@@ -118,10 +118,10 @@ class RedisTlsMachine : public testing::Test {
   const test::TemporaryDirectory directory_;
   const std::filesystem::path authorities_ = directory_.path() / "ca.crt";
   const Identity one_{"one"};
-  const Address address_ = {.transport = Address::Transport::tls,
-                            .host = "127.0.0.1",
-                            .port = "6379",
-                            .tls = {.authorities_file = authorities_.string(), .verify = false}};
+  const ServerAddress address_ = {.transport = ServerAddress::Transport::tls,
+                                  .host = "127.0.0.1",
+                                  .port = "6379",
+                                  .tls = {.authorities_file = authorities_.string(), .verify = false}};
   const TlsLibrary& library_ = *TlsLibrary::load();
 };
 
@@ -141,7 +141,7 @@ TEST_F(RedisTlsMachine, ReadsFilesAgainOnlyIfTheyHaveChanged) {
 }
 
 TEST_F(RedisTlsMachine, ReadsTheSystemsAuthoritiesOnce) {
-  Address address = address_;
+  ServerAddress address = address_;
   address.tls.authorities_file.clear();
   const auto first = TlsContext::read(address, nullptr);
   ASSERT_TRUE(first.ok());

@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/connection/address.hpp"
 #include "backends/redis/connection/eviction.hpp"
 #include "backends/redis/connection/inbox.hpp"
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/hash_registers.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "backends/redis/layouts/plain_administration.hpp"
 #include "backends/redis/layouts/plain_claims.hpp"
 #include "backends/redis/layouts/queue_administration.hpp"
 #include "backends/redis/layouts/queue_claims.hpp"
-#include "backends/redis/layouts/record.hpp"
+#include "backends/redis/redis_url.hpp"
 #include "base/random.hpp"
 
 namespace holdfast::redis {
@@ -37,24 +37,25 @@ class RedisBackend : public spi::Backend {
   spi::Registers& registers() override { return registers_; }
 
   void close(Done<> done) override {
-    requests_.close();
+    pipeline_.close();
     registers_.close();
     inbox_.close();
     context_.loop.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
   }
 
  protected:
-  RedisBackend(Address address, const spi::BackendContext& context)
+  RedisBackend(RedisUrl url, const spi::BackendContext& context)
       : context_(context),
-        address_(std::move(address)),
-        keys_(address_.prefix),
+        url_(std::move(url)),
+        keys_(url_.prefix),
         client_(new_client()),
-        tls_setup_(context.loop, address_),
-        requests_(context.loop, address_, tls_setup_),
-        registers_(context.loop, requests_, keys_),
-        inbox_(context.loop, address_, tls_setup_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
+        tls_setup_(context.loop, url_.server),
+        pipeline_(context.loop, url_.server, tls_setup_),
+        registers_(context.loop, pipeline_, keys_),
+        inbox_(context.loop, url_.server, tls_setup_, keys_, client_, context.events, registers_,
+               [this] { catch_up(); }) {
     registers_.attach(inbox_);
-    if (context_.warn) requests_.when_first_up([this] { warn_about_eviction(requests_, context_.warn); });
+    if (context_.warn) pipeline_.when_first_up([this] { warn_about_eviction(pipeline_, context_.warn); });
   }
 
   /// Messages to claims may have been lost.
@@ -72,21 +73,21 @@ class RedisBackend : public spi::Backend {
   }
 
   const spi::BackendContext context_;
-  const Address address_;
+  const RedisUrl url_;
   const Keys keys_;
   const std::string client_;
   TlsSetup tls_setup_;
-  Requests requests_;
+  Pipeline pipeline_;
   HashRegisters registers_;
   Inbox inbox_;
 };
 
 class QueueBackend final : public RedisBackend {
  public:
-  QueueBackend(Address address, const spi::BackendContext& context)
-      : RedisBackend(std::move(address), context),
-        claims_(context, requests_, keys_, inbox_, client_),
-        administration_(context.loop, requests_, keys_) {}
+  QueueBackend(RedisUrl url, const spi::BackendContext& context)
+      : RedisBackend(std::move(url), context),
+        claims_(context, pipeline_, keys_, inbox_, client_),
+        administration_(context.loop, pipeline_, keys_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
@@ -106,10 +107,10 @@ class QueueBackend final : public RedisBackend {
 
 class PlainBackend final : public RedisBackend {
  public:
-  PlainBackend(Address address, const spi::BackendContext& context)
-      : RedisBackend(std::move(address), context),
-        claims_(context, requests_, keys_),
-        administration_(context.loop, requests_, keys_) {}
+  PlainBackend(RedisUrl url, const spi::BackendContext& context)
+      : RedisBackend(std::move(url), context),
+        claims_(context, pipeline_, keys_),
+        administration_(context.loop, pipeline_, keys_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
@@ -137,11 +138,11 @@ class PlainBackend final : public RedisBackend {
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 3> schemes = {"redis", "rediss", "redis+unix"};
   static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
-    Address address = Address::parse(url);
-    if (address.layout == Address::Layout::plain) {
-      return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(address), context));
+    RedisUrl parsed = RedisUrl::parse(url);
+    if (parsed.layout == RedisUrl::Layout::plain) {
+      return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(parsed), context));
     }
-    return std::unique_ptr<spi::Backend>(std::make_unique<QueueBackend>(std::move(address), context));
+    return std::unique_ptr<spi::Backend>(std::make_unique<QueueBackend>(std::move(parsed), context));
   };
   static constexpr spi::BackendFactory factory = {.name = "redis", .schemes = schemes, .open = open};
   return factory;

@@ -26,7 +26,7 @@ void set_options(int descriptor) {
 
 }  // namespace
 
-Dialer::Dialer(spi::Loop& loop, const Address& address, base::Instant deadline, Done done)
+Dialer::Dialer(spi::Loop& loop, const ServerAddress& address, base::Instant deadline, Done done)
     : loop_(loop),
       address_(address),
       deadline_(deadline),
@@ -35,7 +35,7 @@ Dialer::Dialer(spi::Loop& loop, const Address& address, base::Instant deadline, 
   loop_.defer([self = self_] {
     if (*self == nullptr) return;
     Dialer& dialer = **self;
-    if (dialer.address_.transport == Address::Transport::unix_socket) {
+    if (dialer.address_.transport == ServerAddress::Transport::unix_socket) {
       dialer.use_unix_socket();
     } else {
       dialer.resolve();
@@ -84,7 +84,7 @@ void Dialer::connect(std::vector<kit::SocketAddress> addresses) {
 }
 
 void Dialer::finish(spi::Result<base::FileDescriptor> result) {
-  if (result.ok() && address_.transport != Address::Transport::unix_socket) set_options(result.value().get());
+  if (result.ok() && address_.transport != ServerAddress::Transport::unix_socket) set_options(result.value().get());
   Done done = std::move(done_);  // it may destroy us
   done(std::move(result));
 }

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "backends/redis/connection/address.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "base/file_descriptor.hpp"
 #include "kit/net/connector.hpp"
 #include "spi/loop.hpp"
@@ -18,7 +18,7 @@ class Dialer {
 
   /// Connecting has failed at `deadline`; looking up the name may take longer. `done` runs once, never inside the
   /// constructor; it may destroy the dialer. REQUIRES: all outlive it.
-  Dialer(spi::Loop& loop, const Address& address, base::Instant deadline, Done done);
+  Dialer(spi::Loop& loop, const ServerAddress& address, base::Instant deadline, Done done);
   ~Dialer();
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
@@ -31,7 +31,7 @@ class Dialer {
   void finish(spi::Result<base::FileDescriptor> result);
 
   spi::Loop& loop_;
-  const Address& address_;
+  const ServerAddress& address_;
   const base::Instant deadline_;
   Done done_;
   std::optional<kit::Connector> connector_;

@@ -27,15 +27,15 @@ std::optional<std::string> dangerous_eviction(std::string_view info) {
   return std::string(policy);
 }
 
-void warn_about_eviction(Requests& requests, std::function<void(std::string)> warn) {
-  auto on_reply = [warn = std::move(warn), server = requests.address().shown()](const spi::Result<Reply*>& result) {
+void warn_about_eviction(Pipeline& pipeline, std::function<void(std::string)> warn) {
+  auto on_reply = [warn = std::move(warn), server = pipeline.address().shown()](const spi::Result<Reply*>& result) {
     if (!result.ok()) return;  // forbidden, or the connection broke: nothing that was asked for has failed
     const std::optional<std::string> policy = dangerous_eviction(result.value()->text);
     if (!policy) return;
     warn(server + " throws away locks that are held when its memory is full (maxmemory-policy " + *policy +
          "); set maxmemory-policy to noeviction");
   };
-  requests.send({.command = Command().add("INFO").add("memory"), .on_reply = std::move(on_reply)});
+  pipeline.send({.command = Command().add("INFO").add("memory"), .on_reply = std::move(on_reply)});
 }
 
 }  // namespace holdfast::redis

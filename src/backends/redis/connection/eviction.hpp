@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 
 namespace holdfast::redis {
 
@@ -13,6 +13,6 @@ namespace holdfast::redis {
 std::optional<std::string> dangerous_eviction(std::string_view info);
 
 /// Asks the server, and warns if it may. A user who may not ask is not warned.
-void warn_about_eviction(Requests& requests, std::function<void(std::string)> warn);
+void warn_about_eviction(Pipeline& pipeline, std::function<void(std::string)> warn);
 
 }  // namespace holdfast::redis

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "backends/redis/layouts/record.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/protocol/failures.hpp"
 #include "spi/part_name.hpp"
 
@@ -24,14 +24,14 @@ constexpr base::Duration lingering = 5s;
 
 }  // namespace
 
-Inbox::Inbox(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, const Keys& keys, std::string_view client,
-             spi::ClaimEvents& events, Listener& listener, CatchUp catch_up)
+Inbox::Inbox(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup, const Keys& keys,
+             std::string_view client, spi::ClaimEvents& events, Listener& listener, CatchUp catch_up)
     : loop_(loop),
       own_channel_(keys.channel_of(client)),
       events_(events),
       listener_(listener),
       catch_up_(std::move(catch_up)),
-      link_(loop, address, tls_setup, *this),
+      connection_(loop, address, tls_setup, *this),
       timer_(loop, [this] { reconsider(); }),
       self_(std::make_shared<Inbox*>(this)) {}
 
@@ -44,7 +44,7 @@ void Inbox::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer
                {.permits = permits, .waiting = waits, .since = now, .ends = base::end_of(2 * answer.lease, sent)});
   if (waits) {
     needed_until_ = now + lingering;
-    if (!closed_) link_.want();
+    if (!closed_) connection_.want();
   }
   if (sent < open_since_ && open_since_ != Instant::max()) catch_up_soon();
   // Whether it is held for long matters only until something is.
@@ -75,10 +75,10 @@ bool Inbox::listen(const std::string& channel) {
   entry.until = loop_.now() + listening_time;
   look_after(listening_time);
   if (entry.subscribed) return true;
-  if (link_.is_up()) {
+  if (connection_.is_up()) {
     subscribe(channel);
   } else if (!closed_) {
-    link_.want();
+    connection_.want();
   }
   return false;
 }
@@ -87,7 +87,7 @@ void Inbox::close() {
   closed_ = true;
   timer_.cancel();
   attentive_.reset();
-  link_.close();
+  connection_.close();
 }
 
 // --- when to listen -------------------------------------------------------------------------------------------------
@@ -107,41 +107,43 @@ void Inbox::reconsider() {
       ++at;
       continue;
     }
-    if (link_.is_up()) Command().add("UNSUBSCRIBE").add(at->first).write_to(link_.out());
+    if (connection_.is_up()) Command().add("UNSUBSCRIBE").add(at->first).write_to(connection_.out());
     at = channels_.erase(at);
   }
   held_for_long_ = claims_.any_held_since(now - moment);
   if (needed()) {
     needed_until_ = now + lingering;
-    link_.want();
+    connection_.want();
   } else if (now >= needed_until_) {
-    link_.close();
+    connection_.close();
     open_since_ = Instant::max();
   }
   if (!held_for_long_) attentive_.reset();
   if (held_for_long_ && !attentive_) attentive_.emplace(loop_, spi::Expectation::Of::upkeep);
   const bool may_become_long = claims_.any_held() && !held_for_long_;
-  if (!claims_.empty() || !link_.is_resting()) look_after(may_become_long ? moment : lingering);
+  if (!claims_.empty() || !connection_.is_resting()) look_after(may_become_long ? moment : lingering);
 }
 
 // --- the connection -------------------------------------------------------------------------------------------------
 
-void Inbox::link_up() {
+void Inbox::connection_up() {
   subscribe(own_channel_);
   for (const auto& [channel, entry] : channels_) subscribe(channel);
 }
 
-void Inbox::subscribe(const std::string& channel) { Command().add("SUBSCRIBE").add(channel).write_to(link_.out()); }
+void Inbox::subscribe(const std::string& channel) {
+  Command().add("SUBSCRIBE").add(channel).write_to(connection_.out());
+}
 
-void Inbox::link_down(const spi::Failure&, bool) {
+void Inbox::connection_down(const spi::Failure&, bool) {
   open_since_ = Instant::max();
   for (auto& [channel, entry] : channels_) entry.subscribed = false;
-  if (needed() && !closed_) link_.want();
+  if (needed() && !closed_) connection_.want();
 }
 
 /// {"subscribe", channel, count} or {"message", channel, text}; others do not matter.
-void Inbox::link_received(Reply& reply) {
-  if (reply.is(Reply::Kind::error)) return link_.drop(spi::Failure{Errc::store_failed, reply.text});
+void Inbox::connection_received(Reply& reply) {
+  if (reply.is(Reply::Kind::error)) return connection_.drop(spi::Failure{Errc::store_failed, reply.text});
   if (!reply.is(Reply::Kind::array) || reply.elements.size() != 3) return;
   const std::string& kind = reply.elements[0].text;
   const std::string& channel = reply.elements[1].text;

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "backends/redis/connection/address.hpp"
-#include "backends/redis/connection/link.hpp"
+#include "backends/redis/connection/connection.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "backends/redis/layouts/known_claims.hpp"
 #include "spi/claims.hpp"
@@ -22,7 +22,7 @@ namespace holdfast::redis {
 ///
 /// Messages are lost while it is not there. So its owner is told to catch up: whenever it is there again, and when it
 /// hears of a claim to which something may have happened before that.
-class Inbox final : private Link::Owner {
+class Inbox final : private Connection::Owner {
  public:
   /// Claims may have been told something that was not heard.
   using CatchUp = base::Callback<void()>;
@@ -37,7 +37,7 @@ class Inbox final : private Link::Owner {
   };
 
   /// `client` is the last part of the channel's name. REQUIRES: all outlive it.
-  Inbox(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, const Keys& keys, std::string_view client,
+  Inbox(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup, const Keys& keys, std::string_view client,
         spi::ClaimEvents& events, Listener& listener, CatchUp catch_up);
 
   ~Inbox() override { *self_ = nullptr; }
@@ -65,9 +65,9 @@ class Inbox final : private Link::Owner {
     bool subscribed = false;
   };
 
-  void link_up() override;
-  void link_down(const spi::Failure& why, bool was_up) override;
-  void link_received(Reply& reply) override;
+  void connection_up() override;
+  void connection_down(const spi::Failure& why, bool was_up) override;
+  void connection_received(Reply& reply) override;
 
   void subscribe(const std::string& channel);
   void subscribed(const std::string& channel);
@@ -89,7 +89,7 @@ class Inbox final : private Link::Owner {
   bool catching_up_ = false;
   base::Instant open_since_ = base::Instant::max();  ///< what was sent since then is followed by messages that we hear
   base::Instant needed_until_ = base::Instant::min();
-  Link link_;
+  Connection connection_;
   spi::Timer timer_;                           ///< when to reconsider
   std::optional<spi::Expectation> attentive_;  ///< while something is held for long: nobody else reads for it
   const std::shared_ptr<Inbox*> self_;         ///< null once this object has gone

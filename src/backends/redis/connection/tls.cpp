@@ -65,7 +65,7 @@ std::string system_path(const char* variable, const char* usual) {
   return value != nullptr ? value : usual;
 }
 
-std::vector<Stamp> stamps_of(const TlsLibrary& library, const Address::Tls& tls) {
+std::vector<Stamp> stamps_of(const TlsLibrary& library, const ServerAddress::Tls& tls) {
   std::vector<Stamp> stamps;
   if (tls.authorities_file.empty()) {
     stamps.push_back(
@@ -83,7 +83,7 @@ std::vector<Stamp> stamps_of(const TlsLibrary& library, const Address::Tls& tls)
 }
 
 /// The server cannot make us negotiate again: nothing of ours needs it, and it is one thing less that can be abused.
-Result<Settings> make_settings(const TlsLibrary& library, const Address::Tls& tls) {
+Result<Settings> make_settings(const TlsLibrary& library, const ServerAddress::Tls& tls) {
   Settings settings(library.SSL_CTX_new(library.TLS_client_method()));
   if (!settings) return no_memory();
   if (library.SSL_CTX_ctrl(settings.get(), SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr) != 1) {
@@ -138,8 +138,8 @@ bool concerns_certificates(const std::string& text) {
 class OpensslSession final : public TlsSession {
  public:
   /// `address` belongs to `context`.
-  static Result<std::unique_ptr<TlsSession>> begin(const TlsLibrary& library, const Address& address, SSL_CTX* settings,
-                                                   TlsContext::Pointer context) {
+  static Result<std::unique_ptr<TlsSession>> begin(const TlsLibrary& library, const ServerAddress& address,
+                                                   SSL_CTX* settings, TlsContext::Pointer context) {
     library.ERR_clear_error();
     Session session(library.SSL_new(settings));
     Buffer from_wire(library.BIO_new(library.BIO_s_mem()));
@@ -153,7 +153,7 @@ class OpensslSession final : public TlsSession {
     return std::unique_ptr<TlsSession>(std::move(begun));
   }
 
-  OpensslSession(const TlsLibrary& library, const Address& address, TlsContext::Pointer context, Session session,
+  OpensslSession(const TlsLibrary& library, const ServerAddress& address, TlsContext::Pointer context, Session session,
                  Buffer from_wire, Buffer to_wire)
       : library_(library),
         address_(address),
@@ -258,7 +258,7 @@ class OpensslSession final : public TlsSession {
   }
 
   const TlsLibrary& library_;
-  const Address& address_;
+  const ServerAddress& address_;
   const TlsContext::Pointer context_;
   const Session session_;
   BIO* const from_wire_;
@@ -269,7 +269,7 @@ class OpensslSession final : public TlsSession {
 
 class OpensslContext final : public TlsContext, public std::enable_shared_from_this<OpensslContext> {
  public:
-  OpensslContext(const TlsLibrary& library, Address address, std::vector<Stamp> stamps, Settings settings)
+  OpensslContext(const TlsLibrary& library, ServerAddress address, std::vector<Stamp> stamps, Settings settings)
       : library_(library), address_(std::move(address)), stamps_(std::move(stamps)), settings_(std::move(settings)) {}
 
   Result<std::unique_ptr<TlsSession>> begin() const override {
@@ -279,14 +279,14 @@ class OpensslContext final : public TlsContext, public std::enable_shared_from_t
 
  private:
   const TlsLibrary& library_;
-  const Address address_;
+  const ServerAddress address_;
   const std::vector<Stamp> stamps_;  ///< of the files, from before they were read
   const Settings settings_;
 };
 
 }  // namespace
 
-Result<TlsContext::Pointer> TlsContext::read(const Address& address, const Pointer& known) {
+Result<TlsContext::Pointer> TlsContext::read(const ServerAddress& address, const Pointer& known) {
   const TlsLibrary* const library = TlsLibrary::load();
   if (library == nullptr) {
     return Failure{Errc::unsupported, "rediss: needs OpenSSL's shared library, which cannot be loaded; install libssl" +
@@ -295,7 +295,8 @@ Result<TlsContext::Pointer> TlsContext::read(const Address& address, const Point
   return read(*library, address, known);
 }
 
-Result<TlsContext::Pointer> TlsContext::read(const TlsLibrary& library, const Address& address, const Pointer& known) {
+Result<TlsContext::Pointer> TlsContext::read(const TlsLibrary& library, const ServerAddress& address,
+                                             const Pointer& known) {
   std::vector<Stamp> stamps = stamps_of(library, address.tls);
   if (known && static_cast<const OpensslContext&>(*known).was_read_from(stamps)) return known;
   library.ERR_clear_error();

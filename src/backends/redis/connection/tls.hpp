@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/redis/connection/address.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::redis {
@@ -34,9 +34,9 @@ class TlsContext {
 
   /// Loads OpenSSL, and reads the files, unless they have not changed since `known` was read: then `known` is the
   /// result. Fails if OpenSSL cannot be loaded or a file cannot be used. Blocks: call it through Loop::run_blocking.
-  static spi::Result<Pointer> read(const Address& address, const Pointer& known);
+  static spi::Result<Pointer> read(const ServerAddress& address, const Pointer& known);
   /// The same with a library that is loaded already. REQUIRES: it outlives the result.
-  static spi::Result<Pointer> read(const TlsLibrary& library, const Address& address, const Pointer& known);
+  static spi::Result<Pointer> read(const TlsLibrary& library, const ServerAddress& address, const Pointer& known);
   virtual ~TlsContext() = default;
 
   /// The client's side of a new session, about to greet: outgoing() has its first words.

@@ -21,7 +21,7 @@ TlsSetup::Preparation::~Preparation() {
   std::erase(setup_.answering_, this);
 }
 
-TlsSetup::TlsSetup(spi::Loop& loop, const Address& address)
+TlsSetup::TlsSetup(spi::Loop& loop, const ServerAddress& address)
     : loop_(loop), address_(address), self_(std::make_shared<TlsSetup*>(this)) {}
 
 TlsSetup::~TlsSetup() { *self_ = nullptr; }

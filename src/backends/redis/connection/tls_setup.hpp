@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/redis/connection/address.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "backends/redis/connection/tls.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
@@ -34,7 +34,7 @@ class TlsSetup {
   };
 
   /// Reads nothing yet. REQUIRES: both outlive it.
-  TlsSetup(spi::Loop& loop, const Address& address);
+  TlsSetup(spi::Loop& loop, const ServerAddress& address);
   ~TlsSetup();
   TlsSetup(const TlsSetup&) = delete;
   TlsSetup& operator=(const TlsSetup&) = delete;
@@ -44,7 +44,7 @@ class TlsSetup {
   void has_read(const spi::Result<TlsContext::Pointer>& context);
 
   spi::Loop& loop_;
-  const Address& address_;
+  const ServerAddress& address_;
   TlsContext::Pointer known_;              ///< null until the files could be read
   bool reading_ = false;                   ///< one thread at a time, however long a file takes
   std::vector<Preparation*> waiting_;      ///< for the reading that is under way

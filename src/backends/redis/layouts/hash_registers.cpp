@@ -74,7 +74,7 @@ std::optional<Versioned> versioned_from(Reply& reply) {
   return now;
 }
 
-Failure not_a_register(const Address& address) {
+Failure not_a_register(const ServerAddress& address) {
   return {Errc::store_failed, address.shown() + " has something else in the register's key"};
 }
 
@@ -83,11 +83,11 @@ Failure not_a_register(const Address& address) {
 void HashRegisters::read(const LockName& name, Done<Versioned> done) {
   Command command;
   command.add("HMGET").add(keys_.register_of(name.text())).add("v").add("d");
-  requests_.send(
+  pipeline_.send(
       {.command = std::move(command), .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
          auto now = versioned_from(*result.value());
-         if (!now) return done(not_a_register(requests_.address()));
+         if (!now) return done(not_a_register(pipeline_.address()));
          done(*std::move(now));
        }});
 }
@@ -98,14 +98,14 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
   }
   Command command;
   command.add(1).add(keys_.register_of(name.text())).add(expected).add(value);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &write_script(),
-                  .about = Requests::about(name),
+                  .about = Pipeline::about(name),
                   .on_reply = [this, value = std::make_unique<std::string>(std::move(value)),
                                done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     Reply& reply = *result.value();
-                    if (reply.elements.size() != 2) return done(not_a_register(requests_.address()));
+                    if (reply.elements.size() != 2) return done(not_a_register(pipeline_.address()));
                     WriteAnswer answer;
                     answer.written = reply.elements[0].integer == 1;
                     if (answer.written) {
@@ -113,7 +113,7 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
                       parse(reply.elements[1].text, answer.now.version);
                     } else {
                       auto now = versioned_from(reply.elements[1]);
-                      if (!now) return done(not_a_register(requests_.address()));
+                      if (!now) return done(not_a_register(pipeline_.address()));
                       answer.now = *std::move(now);
                     }
                     done(std::move(answer));
@@ -123,15 +123,15 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
 void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int64_t> done) {
   Command command;
   command.add(1).add(keys_.register_of(name.text())).add(amount);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &add_script(),
-                  .about = Requests::about(name),
+                  .about = Pipeline::about(name),
                   .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     const Reply& reply = *result.value();
                     std::int64_t sum = 0;
                     if (reply.is(Reply::Kind::text) && parse(reply.text, sum)) return done(sum);
-                    if (reply.elements.size() != 1) return done(not_a_register(requests_.address()));
+                    if (reply.elements.size() != 1) return done(not_a_register(pipeline_.address()));
                     done(reply.elements[0].integer == 2 ? kit::sum_does_not_fit() : kit::not_a_number());
                   }});
 }

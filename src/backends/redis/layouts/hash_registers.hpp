@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/redis/connection/inbox.hpp"
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/loop.hpp"
@@ -20,8 +20,8 @@ class HashRegisters final : public spi::Registers, public Inbox::Listener {
   static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;
 
   /// REQUIRES: all outlive it.
-  HashRegisters(spi::Loop& loop, Requests& requests, const Keys& keys)
-      : loop_(loop), requests_(requests), keys_(keys), watches_(loop, [](const LockName&) {}) {}
+  HashRegisters(spi::Loop& loop, Pipeline& pipeline, const Keys& keys)
+      : loop_(loop), pipeline_(pipeline), keys_(keys), watches_(loop, [](const LockName&) {}) {}
   /// Before the first watch.
   void attach(Inbox& inbox) { inbox_ = &inbox; }
   /// Answers all watches.
@@ -38,7 +38,7 @@ class HashRegisters final : public spi::Registers, public Inbox::Listener {
   void compare(const LockName& name, std::uint64_t seen);
 
   spi::Loop& loop_;
-  Requests& requests_;
+  Pipeline& pipeline_;
   const Keys& keys_;
   Inbox* inbox_ = nullptr;
   kit::RegisterWatches watches_;

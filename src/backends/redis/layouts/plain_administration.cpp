@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/layouts/record.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/server_time.hpp"
 #include "backends/redis/protocol/script.hpp"
 #include "kit/answer_soon.hpp"
@@ -101,7 +101,7 @@ void PlainAdministration::show(const LockName& name, LockKind kind, Done<std::op
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &show_script(),
                   .on_reply = [name = &name, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -123,7 +123,7 @@ void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(2).add(keys.lock).add(keys.holder).add(up_to);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &evict_script(),
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -142,6 +142,6 @@ void PlainAdministration::resize(const LockName&, std::uint32_t, Done<bool> done
   kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
 }
 
-void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(requests_, std::move(done)); }
+void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(pipeline_, std::move(done)); }
 
 }  // namespace holdfast::redis

@@ -4,8 +4,8 @@
 #include <random>
 #include <utility>
 
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/plain_lock.hpp"
-#include "backends/redis/layouts/record.hpp"
 #include "backends/redis/protocol/failures.hpp"
 #include "backends/redis/protocol/script.hpp"
 #include "kit/answer_soon.hpp"
@@ -127,8 +127,8 @@ void add_keys(Command& command, const PlainKeys& keys) {
 
 }  // namespace
 
-PlainClaims::PlainClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys)
-    : loop_(context.loop), requests_(requests), keys_(keys), chance_(base::Random::fresh_seed()) {}
+PlainClaims::PlainClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys)
+    : loop_(context.loop), pipeline_(pipeline), keys_(keys), chance_(base::Random::fresh_seed()) {}
 
 void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_refused(request, keys_)) {
@@ -140,14 +140,14 @@ void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   command.add(value_of(request.id)).add(request.lease.count()).add(RecordTail::description_of(request));
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
   command.add(request.replaces ? value_of(*request.replaces) : std::string());
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &acquire_script(),
-                  .about = Requests::about(request.name),
+                  .about = Pipeline::about(request.name),
                   .patience = spi::patience(request.lease),
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(requests_.not_understood());
+                    if (!answer) return done(pipeline_.not_understood());
                     done(*std::move(answer));
                   }});
 }
@@ -156,9 +156,9 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
   const PlainKeys keys = keys_.plain(claim.name.text());
   Command command;
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters).add(value_of(claim.id));
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &release_script(),
-                  .about = Requests::about(claim.name),
+                  .about = Pipeline::about(claim.name),
                   .patience = spi::patience(claim.lease),
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -176,19 +176,19 @@ void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
     add_keys(command, keys_.plain(claim.name.text()));
   }
   for (const ClaimRef& claim : claims) command.add(value_of(claim.id)).add(claim.lease.count());
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &renew_script(),
                   .patience = patience,
                   .on_reply = [this, count = claims.size(), sent = loop_.now(),
                                done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     const auto& replies = result.value()->elements;
-                    if (replies.size() != count) return done(requests_.not_understood());
+                    if (replies.size() != count) return done(pipeline_.not_understood());
                     std::vector<ClaimAnswer> answers;
                     answers.reserve(count);
                     for (const Reply& reply : replies) {
                       std::optional<ClaimAnswer> answer = answer_from(reply, sent);
-                      if (!answer) return done(requests_.not_understood());
+                      if (!answer) return done(pipeline_.not_understood());
                       answers.push_back(*std::move(answer));
                     }
                     done(std::move(answers));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "base/random.hpp"
 #include "spi/backend.hpp"
@@ -18,7 +18,7 @@ class PlainClaims final : public spi::Claims {
   static constexpr spi::milliseconds most_poll_interval{75};
 
   /// REQUIRES: all outlive it.
-  PlainClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys);
+  PlainClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys);
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
@@ -30,7 +30,7 @@ class PlainClaims final : public spi::Claims {
   spi::milliseconds when_to_ask_again(long long lock_expires_in);
 
   spi::Loop& loop_;
-  Requests& requests_;
+  Pipeline& pipeline_;
   const Keys& keys_;
   base::Random chance_;
 };

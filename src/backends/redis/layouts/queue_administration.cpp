@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/queue_line.hpp"
-#include "backends/redis/layouts/record.hpp"
 #include "backends/redis/layouts/server_time.hpp"
 #include "backends/redis/protocol/failures.hpp"
 #include "backends/redis/protocol/script.hpp"
@@ -180,14 +180,14 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
 // --- looking --------------------------------------------------------------------------------------------------------
 
 void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience,
-                                    Requests::OnReply on_reply) {
+                                    Pipeline::OnReply on_reply) {
   Command command;
   command.add(3 * lines.size());
   for (const Keys::Parsed& line : lines) {
     const LineKeys keys = keys_.line(line.name, line.permits);
     command.add(keys.line).add(keys.claims).add(keys.order);
   }
-  requests_.send(
+  pipeline_.send(
       {.command = std::move(command), .script = &show_script(), .patience = patience, .on_reply = std::move(on_reply)});
 }
 
@@ -197,7 +197,7 @@ void QueueAdministration::show(const LockName& name, LockKind kind, Done<std::op
             [this, name = &name, permits, done = std::move(done)](Result<Reply*> result) mutable {
               if (!result.ok()) return done(std::move(result.failure()));
               const auto& replies = result.value()->elements;
-              if (replies.size() != 1) return done(requests_.not_understood());
+              if (replies.size() != 1) return done(pipeline_.not_understood());
               done(lock_from(replies[0], {name->text(), permits}));
             });
 }
@@ -221,13 +221,13 @@ void QueueAdministration::list(std::string_view prefix, Done<std::vector<LockSta
 void QueueAdministration::scan(std::shared_ptr<Listing> listing, const std::string& cursor) {
   const base::Duration patience = listing->deadline - loop_.now();
   if (patience <= base::Duration::zero()) {
-    return listing->done(Failure{Errc::store_failed, requests_.address().shown() +
+    return listing->done(Failure{Errc::store_failed, pipeline_.address().shown() +
                                                          " has so many keys that a listing takes more than a second; " +
                                                          "give the locks a database of their own"});
   }
   Command command;
   command.add("SCAN").add(cursor).add("MATCH").add(listing->pattern).add("COUNT").add(keys_at_once);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .patience = patience,
                   .on_reply = [this, listing = std::move(listing)](Result<Reply*> result) mutable {
                     if (!result.ok()) return listing->done(std::move(result.failure()));
@@ -283,7 +283,7 @@ void QueueAdministration::change(const LockName& name, bool permits, const Scrip
   Command command;
   command.add(4).add(keys.line).add(keys.claims).add(keys.order).add(keys.counter);
   for (const std::string& argument : arguments) command.add(argument);
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &script,
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -313,6 +313,6 @@ void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done
          });
 }
 
-void QueueAdministration::now(Done<system_clock::time_point> done) { ask_time(requests_, std::move(done)); }
+void QueueAdministration::now(Done<system_clock::time_point> done) { ask_time(pipeline_, std::move(done)); }
 
 }  // namespace holdfast::redis

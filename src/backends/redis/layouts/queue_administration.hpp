@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "spi/administration.hpp"
 #include "spi/loop.hpp"
@@ -17,8 +17,8 @@ namespace holdfast::redis {
 class QueueAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  QueueAdministration(spi::Loop& loop, Requests& requests, const Keys& keys)
-      : loop_(loop), requests_(requests), keys_(keys) {}
+  QueueAdministration(spi::Loop& loop, Pipeline& pipeline, const Keys& keys)
+      : loop_(loop), pipeline_(pipeline), keys_(keys) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   /// Goes through all keys of the database, and fails if that takes too long.
@@ -31,7 +31,7 @@ class QueueAdministration final : public spi::Administration {
 
  private:
   struct Listing;
-  void ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Requests::OnReply on_reply);
+  void ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Pipeline::OnReply on_reply);
   void scan(std::shared_ptr<Listing> listing, const std::string& cursor);
   void show(const std::shared_ptr<Listing>& listing);
   void show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines);
@@ -40,7 +40,7 @@ class QueueAdministration final : public spi::Administration {
               spi::Done<std::size_t> done);
 
   spi::Loop& loop_;
-  Requests& requests_;
+  Pipeline& pipeline_;
   const Keys& keys_;
 };
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/queue_scripts.hpp"
-#include "backends/redis/layouts/record.hpp"
 #include "backends/redis/protocol/failures.hpp"
 #include "kit/answer_soon.hpp"
 #include "kit/rules.hpp"
@@ -81,10 +81,10 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   request.replaces ? command.add(IdBytes(*request.replaces)) : command.add("");
   if (delay > milliseconds::zero()) command.add(delay.count());
 
-  requests_.send(
+  pipeline_.send(
       {.command = std::move(command),
        .script = &claim_script(),
-       .about = Requests::about(request.name),
+       .about = Pipeline::about(request.name),
        .patience = spi::patience(request.lease),
        .on_reply = [this, asked = Asked(request, loop_.now()), done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
@@ -106,7 +106,7 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
   } else {
     answer = answer_from(reply, asked.sent);
   }
-  if (!answer) return requests_.not_understood();
+  if (!answer) return pipeline_.not_understood();
   inbox_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
   return *std::move(answer);
 }
@@ -138,10 +138,10 @@ void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> d
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), permits));
   command.add(IdBytes(claim.id));
-  requests_.send(
+  pipeline_.send(
       {.command = std::move(command),
        .script = &claim_script(),
-       .about = Requests::about(claim.name),
+       .about = Pipeline::about(claim.name),
        .patience = spi::patience(claim.lease),
        .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
@@ -181,7 +181,7 @@ void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
   command.add(4 * renewal->looks.size());
   for (const Renewal::Look& look : renewal->looks) add_keys(command, keys_.line(look.name.text(), look.permits));
   for (const Renewal::Look& look : renewal->looks) command.add(IdBytes(look.id)).add(look.lease.count());
-  requests_.send(
+  pipeline_.send(
       {.command = std::move(command),
        .script = &renew_script(),
        .patience = patience,
@@ -192,14 +192,14 @@ void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
 }
 
 Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Reply& reply) {
-  if (reply.elements.size() != renewal.looks.size()) return requests_.not_understood();
+  if (reply.elements.size() != renewal.looks.size()) return pipeline_.not_understood();
   std::vector<ClaimAnswer> answers;
   answers.reserve(renewal.looks.size());
   std::optional<ClaimAnswer> found;  // in the first line of two
   for (std::size_t i = 0; i < renewal.looks.size(); ++i) {
     const Renewal::Look& look = renewal.looks[i];
     std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], renewal.sent);
-    if (!answer) return requests_.not_understood();
+    if (!answer) return pipeline_.not_understood();
     const bool is_there = answer->standing != ClaimAnswer::Standing::absent;
     if (is_there || (look.is_last && !found)) inbox_.note(look.name, look.id, *answer, look.permits, renewal.sent);
     if (is_there) found = std::move(answer);
@@ -233,14 +233,14 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
   command.add(4);
   add_keys(command, keys_.line(claim.name.text(), false));
   command.add(IdBytes(claim.id));
-  requests_.send({.command = std::move(command),
+  pipeline_.send({.command = std::move(command),
                   .script = &downgrade_script(),
-                  .about = Requests::about(claim.name),
+                  .about = Pipeline::about(claim.name),
                   .patience = spi::patience(claim.lease),
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(requests_.not_understood());
+                    if (!answer) return done(pipeline_.not_understood());
                     done(*std::move(answer));
                   }});
 }

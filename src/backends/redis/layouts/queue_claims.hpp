@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/redis/connection/inbox.hpp"
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
@@ -20,11 +20,11 @@ namespace holdfast::redis {
 class QueueClaims final : public spi::Claims {
  public:
   /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
-  QueueClaims(const spi::BackendContext& context, Requests& requests, const Keys& keys, Inbox& inbox,
+  QueueClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys, Inbox& inbox,
               std::string client)
       : loop_(context.loop),
         events_(context.events),
-        requests_(requests),
+        pipeline_(pipeline),
         keys_(keys),
         inbox_(inbox),
         client_(std::move(client)) {}
@@ -74,7 +74,7 @@ class QueueClaims final : public spi::Claims {
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
-  Requests& requests_;
+  Pipeline& pipeline_;
   const Keys& keys_;
   Inbox& inbox_;
   const std::string client_;

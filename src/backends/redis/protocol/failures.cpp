@@ -58,33 +58,29 @@ std::string_view without_arguments(std::string_view complaint) {
 
 }  // namespace
 
-spi::Failure explain(std::string_view complaint, const Address& address) {
+spi::Failure explain(std::string_view complaint, std::string_view server) {
   if (const Meaning* meaning = meaning_of(complaint)) {
-    return {meaning->code, address.shown() + " " + std::string(meaning->advice)};
+    return {meaning->code, std::string(server) + " " + std::string(meaning->advice)};
   }
   if (complaint.starts_with("ERR unknown command") || complaint.starts_with("ERR syntax error")) {
-    return {Errc::unsupported, address.shown() + " does not know a command that Holdfast needs; it must be Redis 6.2 " +
+    return {Errc::unsupported, std::string(server) +
+                                   " does not know a command that Holdfast needs; it must be Redis 6.2 " +
                                    "or newer: " + std::string(without_arguments(complaint))};
   }
-  return {Errc::store_failed, address.shown() + " refused: " + std::string(without_arguments(complaint))};
+  return {Errc::store_failed, std::string(server) + " refused: " + std::string(without_arguments(complaint))};
 }
 
-spi::Failure explain_greeting(std::string_view complaint, const Address& address) {
-  if (meaning_of(complaint) != nullptr) return explain(complaint, address);
-  return {Errc::access_denied, address.shown() + " refused the user, the password or the database of the URL"};
+spi::Failure explain_greeting(std::string_view complaint, std::string_view server) {
+  if (meaning_of(complaint) != nullptr) return explain(complaint, server);
+  return {Errc::access_denied, std::string(server) + " refused the user, the password or the database of the URL"};
 }
 
 bool is_forgotten_script(std::string_view complaint) { return complaint.starts_with("NOSCRIPT"); }
 
-spi::Failure not_understood(const Address& address) {
-  return {Errc::store_failed, address.shown() + " gave an answer that makes no sense; do all clients have the same " +
+spi::Failure not_understood(std::string_view server) {
+  return {Errc::store_failed, std::string(server) +
+                                  " gave an answer that makes no sense; do all clients have the same " +
                                   "version, and does nothing else write to Holdfast's keys?"};
-}
-
-spi::Failure not_redis(const Address& address) {
-  const bool plain = address.transport == Address::Transport::tcp;
-  return {Errc::store_failed, "what answers as " + address.shown() + " does not speak the protocol of Redis" +
-                                  (plain ? "; if it wants TLS, write rediss:" : "")};
 }
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-#include "backends/redis/layouts/record.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
 
 #include <algorithm>
 #include <bit>

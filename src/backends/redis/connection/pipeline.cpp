@@ -1,4 +1,4 @@
-#include "backends/redis/connection/requests.hpp"
+#include "backends/redis/connection/pipeline.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -21,10 +21,13 @@ constexpr base::Duration long_idle = 1s;
 
 }  // namespace
 
-Requests::Requests(spi::Loop& loop, const Address& address, TlsSetup& tls_setup)
-    : loop_(loop), address_(address), link_(loop, address, tls_setup, *this), timer_(loop, [this] { time_out(); }) {}
+Pipeline::Pipeline(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup)
+    : loop_(loop),
+      address_(address),
+      connection_(loop, address, tls_setup, *this),
+      timer_(loop, [this] { time_out(); }) {}
 
-void Requests::send(Request request) {
+void Pipeline::send(Request request) {
   if (closed_) {
     return loop_.defer([on_reply = std::move(request.on_reply), failure = closed()]() mutable { on_reply(failure); });
   }
@@ -35,26 +38,26 @@ void Requests::send(Request request) {
                   .on_reply = std::move(request.on_reply)};
   set_timer(pending.deadline);
   drop_if_closed();
-  if (link_.is_up()) return write(std::move(pending));
+  if (connection_.is_up()) return write(std::move(pending));
   queue_.push_back(std::move(pending));
-  link_.want();
+  connection_.want();
 }
 
 /// Nobody reads while nobody waits for anything, so the server may have gone unnoticed. Better to notice it before
 /// something is sent and then in doubt.
-void Requests::drop_if_closed() {
-  const bool idle = link_.is_up() && flight_.empty() && loop_.now() - last_heard_ > long_idle;
-  if (idle && !link_.is_open()) {
-    link_.drop({Errc::unreachable, "the connection to " + address_.shown() + " was closed"});
+void Pipeline::drop_if_closed() {
+  const bool idle = connection_.is_up() && flight_.empty() && loop_.now() - last_heard_ > long_idle;
+  if (idle && !connection_.is_open()) {
+    connection_.drop({Errc::unreachable, "the connection to " + address_.shown() + " was closed"});
   }
 }
 
-void Requests::write(Pending pending) {
+void Pipeline::write(Pending pending) {
   if (pending.script == nullptr) {
-    pending.command.write_to(link_.out());
+    pending.command.write_to(connection_.out());
   } else {
     const bool is_new = known_.insert(pending.script).second;
-    pending.command.write_to(link_.out(), *pending.script, is_new ? Command::As::text : Command::As::digest);
+    pending.command.write_to(connection_.out(), *pending.script, is_new ? Command::As::text : Command::As::digest);
   }
   pending.sent = loop_.now();
   flight_.push_back(std::move(pending));
@@ -62,7 +65,7 @@ void Requests::write(Pending pending) {
 
 // --- the connection -------------------------------------------------------------------------------------------------
 
-void Requests::link_up() {
+void Pipeline::connection_up() {
   known_.clear();
   heard_ = false;
   checking_ = false;
@@ -74,7 +77,7 @@ void Requests::link_up() {
   }
 }
 
-void Requests::link_down(const Failure& why, bool was_up) {
+void Pipeline::connection_down(const Failure& why, bool was_up) {
   if (!was_up) last_failure_ = why;
   // Whoever never said anything sensible and is not a server for us has not executed anything either.
   const bool refused = !heard_ && !spi::is_retryable(why.code);
@@ -84,14 +87,14 @@ void Requests::link_down(const Failure& why, bool was_up) {
   if (!was_up) {
     for (Pending& pending : std::exchange(queue_, {})) answer(pending.on_reply, why);
   }
-  if (!queue_.empty() && !closed_) link_.want();
+  if (!queue_.empty() && !closed_) connection_.want();
 }
 
-void Requests::link_received(Reply& reply) {
+void Pipeline::connection_received(Reply& reply) {
   last_heard_ = loop_.now();
   heard_ = true;
   if (flight_.empty()) {  // it says goodbye
-    return link_.drop(reply.is(Reply::Kind::error) ? explain(reply.text, address_) : not_redis(address_));
+    return connection_.drop(reply.is(Reply::Kind::error) ? explain(reply.text, address_.shown()) : not_redis(address_));
   }
   Pending pending = std::move(flight_.front());
   flight_.pop_front();
@@ -99,7 +102,7 @@ void Requests::link_received(Reply& reply) {
   answer(pending.on_reply, &reply);
 }
 
-void Requests::refused(Pending pending, const Reply& reply) {
+void Pipeline::refused(Pending pending, const Reply& reply) {
   if (pending.script != nullptr && is_forgotten_script(reply.text)) {
     known_.clear();
     if (!pending.on_reply) return;
@@ -109,13 +112,13 @@ void Requests::refused(Pending pending, const Reply& reply) {
     pending.repeated = true;
     return write(std::move(pending));
   }
-  const Failure failure = explain(reply.text, address_);
+  const Failure failure = explain(reply.text, address_.shown());
   answer(pending.on_reply, failure);
   // It may not be the primary any more; whoever took over is found by connecting again.
-  if (reply.text.starts_with("READONLY")) link_.drop(failure);
+  if (reply.text.starts_with("READONLY")) connection_.drop(failure);
 }
 
-bool Requests::overtaken(const Pending& pending) const {
+bool Pipeline::overtaken(const Pending& pending) const {
   if (pending.about == 0) return false;
   return std::any_of(flight_.begin(), flight_.end(),
                      [&](const Pending& later) { return later.about == pending.about; });
@@ -124,11 +127,11 @@ bool Requests::overtaken(const Pending& pending) const {
 // --- patience -------------------------------------------------------------------------------------------------------
 
 /// Hardly ever armed anew: it is left as it is while requests come and go, and looks what is due when it fires.
-void Requests::set_timer(Instant due) {
+void Pipeline::set_timer(Instant due) {
   if (!timer_.armed() || due < timer_.due()) timer_.set(due);
 }
 
-void Requests::time_out() {
+void Pipeline::time_out() {
   const Instant now = loop_.now();
   Instant next = Instant::max();
   const auto due = [&](Pending& pending) {
@@ -144,13 +147,13 @@ void Requests::time_out() {
   }
   std::erase_if(queue_, [&](Pending& pending) {
     if (!due(pending)) return false;
-    answer(pending.on_reply, last_failure_.value_or(Failure{Errc::unreachable, link_.hindrance()}));
+    answer(pending.on_reply, last_failure_.value_or(Failure{Errc::unreachable, connection_.hindrance()}));
     return true;
   });
   if (!flight_.empty()) {
     const Instant end = std::max(last_heard_, flight_.front().sent) + longest_silence;
     if (end <= now) {
-      link_.drop({Errc::unreachable, address_.shown() + " does not answer"});
+      connection_.drop({Errc::unreachable, address_.shown() + " does not answer"});
     } else {
       next = std::min(next, end);
       if (given_up) check_order();
@@ -161,7 +164,7 @@ void Requests::time_out() {
 
 /// If one reply went missing, each request would get the reply to the next one, for ever, and the server would never
 /// seem silent. So when a request was given up or its reply made no sense, we ask for a reply that we know beforehand.
-void Requests::check_order() {
+void Pipeline::check_order() {
   if (std::exchange(checking_, true)) return;
   std::string mark = "holdfast-" + std::to_string(++checks_);
   Pending pending{.command = Command().add("PING").add(mark), .deadline = Instant::max()};
@@ -169,36 +172,36 @@ void Requests::check_order() {
     if (!reply.ok()) return;
     checking_ = false;
     if (reply.value()->text != mark) {
-      link_.drop({Errc::unreachable, "the answers of " + address_.shown() + " were out of order"});
+      connection_.drop({Errc::unreachable, "the answers of " + address_.shown() + " were out of order"});
     }
   };
   write(std::move(pending));
 }
 
 /// Failures are deferred, because the caller may be iterating over our queues; replies are delivered inline.
-void Requests::answer(OnReply& on_reply, spi::Result<Reply*> result) {
+void Pipeline::answer(OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
   OnReply told = std::exchange(on_reply, {});
   if (result.ok()) return told(std::move(result));
   loop_.defer([told = std::move(told), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
 }
 
-Failure Requests::not_understood() {
+Failure Pipeline::not_understood() {
   check_order();
-  return redis::not_understood(address_);
+  return redis::not_understood(address_.shown());
 }
 
 // --- the end --------------------------------------------------------------------------------------------------------
 
-void Requests::close() {
+void Pipeline::close() {
   if (std::exchange(closed_, true)) return;
   for (Pending& pending : std::exchange(flight_, {})) answer(pending.on_reply, closed());
   for (Pending& pending : std::exchange(queue_, {})) answer(pending.on_reply, closed());
   timer_.cancel();
-  link_.close();
+  connection_.close();
 }
 
-Failure Requests::closed() const {
+Failure Pipeline::closed() const {
   return {Errc::closed, "the client's connection to " + address_.shown() + " is closed"};
 }
 

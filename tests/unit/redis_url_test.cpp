@@ -1,78 +1,79 @@
+#include "backends/redis/redis_url.hpp"
+
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 
-#include "backends/redis/connection/address.hpp"
 #include "holdfast/error.hpp"
 #include "support/errors.hpp"
 
 namespace holdfast::redis {
 namespace {
 
-using Transport = Address::Transport;
+using Transport = ServerAddress::Transport;
 
-Address parse(const std::string& url) { return Address::parse(base::Url::parse(url)); }
+RedisUrl parse(const std::string& url) { return RedisUrl::parse(base::Url::parse(url)); }
 
 std::optional<Error> refusal_of(const std::string& url) {
   return test::error_of([&] { static_cast<void>(parse(url)); });
 }
 
-TEST(RedisAddress, HasAPortADatabaseAndAPrefixEvenIfNobodySaysSo) {
-  const Address address = parse("redis://localhost");
-  EXPECT_EQ(address.transport, Transport::tcp);
-  EXPECT_EQ(address.host, "localhost");
-  EXPECT_EQ(address.port, "6379");
-  EXPECT_EQ(address.database, 0);
-  EXPECT_EQ(address.prefix, "holdfast");
-  EXPECT_EQ(address.user, "");
-  EXPECT_EQ(address.password, "");
-  EXPECT_TRUE(address.tls.verify);
+TEST(RedisUrl, HasAPortADatabaseAndAPrefixEvenIfNobodySaysSo) {
+  const RedisUrl url = parse("redis://localhost");
+  EXPECT_EQ(url.server.transport, Transport::tcp);
+  EXPECT_EQ(url.server.host, "localhost");
+  EXPECT_EQ(url.server.port, "6379");
+  EXPECT_EQ(url.server.database, 0);
+  EXPECT_EQ(url.prefix, "holdfast");
+  EXPECT_EQ(url.server.user, "");
+  EXPECT_EQ(url.server.password, "");
+  EXPECT_TRUE(url.server.tls.verify);
 }
 
-TEST(RedisAddress, SaysEverythingInOneLine) {
-  const Address address = parse(
+TEST(RedisUrl, SaysEverythingInOneLine) {
+  const RedisUrl url = parse(
       "rediss://ann:p%40ss%3Aw%2Frd@db.example:7000/3?prefix=app:locks&ca=/etc/ca.pem&cert=/c.pem&key=/"
       "k.pem&verify=no");
-  EXPECT_EQ(address.transport, Transport::tls);
-  EXPECT_EQ(address.user, "ann");
-  EXPECT_EQ(address.password, "p@ss:w/rd");
-  EXPECT_EQ(address.host, "db.example");
-  EXPECT_EQ(address.port, "7000");
-  EXPECT_EQ(address.database, 3);
-  EXPECT_EQ(address.prefix, "app:locks");
-  EXPECT_EQ(address.tls.authorities_file, "/etc/ca.pem");
-  EXPECT_EQ(address.tls.certificate_file, "/c.pem");
-  EXPECT_EQ(address.tls.key_file, "/k.pem");
-  EXPECT_FALSE(address.tls.verify);
+  EXPECT_EQ(url.server.transport, Transport::tls);
+  EXPECT_EQ(url.server.user, "ann");
+  EXPECT_EQ(url.server.password, "p@ss:w/rd");
+  EXPECT_EQ(url.server.host, "db.example");
+  EXPECT_EQ(url.server.port, "7000");
+  EXPECT_EQ(url.server.database, 3);
+  EXPECT_EQ(url.prefix, "app:locks");
+  EXPECT_EQ(url.server.tls.authorities_file, "/etc/ca.pem");
+  EXPECT_EQ(url.server.tls.certificate_file, "/c.pem");
+  EXPECT_EQ(url.server.tls.key_file, "/k.pem");
+  EXPECT_FALSE(url.server.tls.verify);
 }
 
-TEST(RedisAddress, MayHaveAPasswordWithoutAUser) {
-  const Address address = parse("redis://:secret@localhost/");
-  EXPECT_EQ(address.user, "");
-  EXPECT_EQ(address.password, "secret");
-  EXPECT_EQ(address.database, 0);
+TEST(RedisUrl, MayHaveAPasswordWithoutAUser) {
+  const RedisUrl url = parse("redis://:secret@localhost/");
+  EXPECT_EQ(url.server.user, "");
+  EXPECT_EQ(url.server.password, "secret");
+  EXPECT_EQ(url.server.database, 0);
 }
 
-TEST(RedisAddress, MayBeANumber) {
-  EXPECT_EQ(parse("redis://127.0.0.1:1").host, "127.0.0.1");
-  EXPECT_EQ(parse("redis://[::1]:7001").host, "::1");
-  EXPECT_EQ(parse("redis://[::1]:7001").port, "7001");
-  EXPECT_EQ(parse("redis://[::1]").port, "6379");
-  EXPECT_EQ(parse("redis://[::1]:7001").shown(), "redis at [::1]:7001");
+TEST(RedisUrl, MayBeANumber) {
+  EXPECT_EQ(parse("redis://127.0.0.1:1").server.host, "127.0.0.1");
+  EXPECT_EQ(parse("redis://[::1]:7001").server.host, "::1");
+  EXPECT_EQ(parse("redis://[::1]:7001").server.port, "7001");
+  EXPECT_EQ(parse("redis://[::1]").server.port, "6379");
+  EXPECT_EQ(parse("redis://[::1]:7001").server.shown(), "redis at [::1]:7001");
 }
 
-TEST(RedisAddress, MayBeAUnixSocket) {
-  const Address address = parse("redis+unix:/run/my%20redis.sock?db=2&user=ann&password=secret");
-  EXPECT_EQ(address.transport, Transport::unix_socket);
-  EXPECT_EQ(address.path, "/run/my redis.sock");
-  EXPECT_EQ(address.database, 2);
-  EXPECT_EQ(address.user, "ann");
-  EXPECT_EQ(address.password, "secret");
-  EXPECT_EQ(parse("redis+unix:///run/redis.sock").path, "/run/redis.sock");
+TEST(RedisUrl, MayBeAUnixSocket) {
+  const RedisUrl url = parse("redis+unix:/run/my%20redis.sock?db=2&user=ann&password=secret");
+  EXPECT_EQ(url.server.transport, Transport::unix_socket);
+  EXPECT_EQ(url.server.path, "/run/my redis.sock");
+  EXPECT_EQ(url.server.database, 2);
+  EXPECT_EQ(url.server.user, "ann");
+  EXPECT_EQ(url.server.password, "secret");
+  EXPECT_EQ(parse("redis+unix:///run/redis.sock").server.path, "/run/redis.sock");
 }
 
-TEST(RedisAddress, IsRefusedIfItIsOddAndNeverRepeated) {
+TEST(RedisUrl, IsRefusedIfItIsOddAndNeverRepeated) {
   struct Case {
     const char* url;
     const char* hint;
@@ -107,9 +108,9 @@ TEST(RedisAddress, IsRefusedIfItIsOddAndNeverRepeated) {
   }
 }
 
-TEST(RedisAddress, IsShownWithoutSecrets) {
-  EXPECT_EQ(parse("redis://ann:secret@localhost:7000/3").shown(), "redis at localhost:7000");
-  EXPECT_EQ(parse("redis+unix:/run/redis.sock?password=secret").shown(), "redis at /run/redis.sock");
+TEST(RedisUrl, IsShownWithoutSecrets) {
+  EXPECT_EQ(parse("redis://ann:secret@localhost:7000/3").server.shown(), "redis at localhost:7000");
+  EXPECT_EQ(parse("redis+unix:/run/redis.sock?password=secret").server.shown(), "redis at /run/redis.sock");
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "backends/redis/connection/address.hpp"
 #include "backends/redis/connection/dialer.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "backends/redis/connection/tls.hpp"
 #include "backends/redis/connection/tls_setup.hpp"
 #include "backends/redis/protocol/command.hpp"
@@ -27,23 +27,23 @@ namespace holdfast::redis {
 /// | securing  | TLS agrees                               | it has                               |
 /// | greeting  | AUTH and SELECT were sent                | all were answered well               |
 /// | up        | in use                                   | drop(), an error, the end            |
-class Link {
+class Connection {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void link_up() = 0;
+    virtual void connection_up() = 0;
     /// An attempt failed (`was_up` is false), or the connection broke. It rests now.
-    virtual void link_down(const spi::Failure& why, bool was_up) = 0;
+    virtual void connection_down(const spi::Failure& why, bool was_up) = 0;
     /// Only while it is up.
-    virtual void link_received(Reply& reply) = 0;
+    virtual void connection_received(Reply& reply) = 0;
   };
 
   /// REQUIRES: all outlive it, and the owner does not destroy it from inside a call.
-  Link(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, Owner& owner);
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  Connection(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup, Owner& owner);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   /// The owner hears, but never inside the call.
   void want();
@@ -87,7 +87,7 @@ class Link {
   base::Duration next_pause();
 
   spi::Loop& loop_;
-  const Address& address_;
+  const ServerAddress& address_;
   TlsSetup& tls_setup_;
   Owner& owner_;
   State state_ = State::resting;
@@ -111,7 +111,7 @@ class Link {
   base::Random random_;
   spi::Timer timer_;                              ///< the end of a pause, or of an attempt
   std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
-  const std::shared_ptr<Link*> self_;             ///< null once this object has gone
+  const std::shared_ptr<Connection*> self_;       ///< null once this object has gone
 };
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-#include "backends/redis/connection/link.hpp"
+#include "backends/redis/connection/connection.hpp"
 
 #include <sys/socket.h>
 
@@ -29,7 +29,7 @@ constexpr base::Duration good_life = 1s;
 
 }  // namespace
 
-Link::Link(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, Owner& owner)
+Connection::Connection(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup, Owner& owner)
     : loop_(loop),
       address_(address),
       tls_setup_(tls_setup),
@@ -40,16 +40,16 @@ Link::Link(spi::Loop& loop, const Address& address, TlsSetup& tls_setup, Owner& 
                if (state_ == State::pausing) return attempt();
                drop({Errc::unreachable, hindrance()});
              }),
-      self_(std::make_shared<Link*>(this)) {}
+      self_(std::make_shared<Connection*>(this)) {}
 
-Link::~Link() {
+Connection::~Connection() {
   *self_ = nullptr;
   close();
 }
 
 // --- coming up ------------------------------------------------------------------------------------------------------
 
-void Link::want() {
+void Connection::want() {
   if (state_ != State::resting) return;
   establishing_.emplace(loop_, spi::Expectation::Of::upkeep);
   if (loop_.now() >= not_before_) return attempt();
@@ -57,17 +57,17 @@ void Link::want() {
   timer_.set(not_before_);
 }
 
-void Link::attempt() {
+void Connection::attempt() {
   attempt_ends_ = loop_.now() + attempt_patience;
   timer_.set(attempt_ends_);
-  if (address_.transport == Address::Transport::tls) {
+  if (address_.transport == ServerAddress::Transport::tls) {
     prepare_tls();
   } else {
     dial();
   }
 }
 
-void Link::prepare_tls() {
+void Connection::prepare_tls() {
   state_ = State::preparing;
   preparation_.emplace(tls_setup_, [this](spi::Result<TlsContext::Pointer> context) {
     preparation_.reset();
@@ -77,13 +77,13 @@ void Link::prepare_tls() {
   });
 }
 
-void Link::dial() {
+void Connection::dial() {
   state_ = State::dialing;
   dialer_.emplace(loop_, address_, attempt_ends_,
                   [this](spi::Result<base::FileDescriptor> result) { dialed(std::move(result)); });
 }
 
-void Link::dialed(spi::Result<base::FileDescriptor> result) {
+void Connection::dialed(spi::Result<base::FileDescriptor> result) {
   dialer_.reset();
   if (!result.ok()) return drop(result.failure());
   socket_ = std::move(result.value());
@@ -97,7 +97,7 @@ void Link::dialed(spi::Result<base::FileDescriptor> result) {
   }
 }
 
-void Link::begin_tls() {
+void Connection::begin_tls() {
   state_ = State::securing;
   auto session = std::exchange(tls_context_, nullptr)->begin();
   if (!session.ok()) return drop(session.failure());
@@ -105,7 +105,7 @@ void Link::begin_tls() {
   flush_soon();
 }
 
-void Link::greet() {
+void Connection::greet() {
   state_ = State::greeting;
   if (!address_.password.empty()) {
     Command command;
@@ -126,26 +126,26 @@ void Link::greet() {
   flush_soon();
 }
 
-void Link::greeted(const Reply& reply) {
-  if (reply.is(Reply::Kind::error)) return drop(explain_greeting(reply.text, address_));
+void Connection::greeted(const Reply& reply) {
+  if (reply.is(Reply::Kind::error)) return drop(explain_greeting(reply.text, address_.shown()));
   if (--greetings_ == 0) become_up();
 }
 
-void Link::become_up() {
+void Connection::become_up() {
   state_ = State::up;
   up_since_ = loop_.now();
   timer_.cancel();
   establishing_.reset();
-  owner_.link_up();
+  owner_.connection_up();
 }
 
-bool Link::is_open() const {
+bool Connection::is_open() const {
   char next = 0;
   const ssize_t count = ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
-std::string Link::hindrance() const {
+std::string Connection::hindrance() const {
   switch (state_) {
     case State::preparing:
       return "the certificates for " + address_.shown() + " could not be read in time; on which disk are they?";
@@ -157,21 +157,21 @@ std::string Link::hindrance() const {
 
 // --- going down -----------------------------------------------------------------------------------------------------
 
-void Link::drop(const Failure& why) {
+void Connection::drop(const Failure& why) {
   if (state_ == State::resting) return;
   const bool was_up = state_ == State::up;
   const bool was_good = was_up && loop_.now() - up_since_ >= good_life;
   tear_down();
   failures_ = was_good ? 0 : failures_ + 1;
   not_before_ = was_good ? loop_.now() : loop_.now() + next_pause();
-  owner_.link_down(why, was_up);
+  owner_.connection_down(why, was_up);
 }
 
-void Link::close() {
+void Connection::close() {
   if (state_ != State::resting) tear_down();
 }
 
-void Link::tear_down() {
+void Connection::tear_down() {
   ++life_;
   state_ = State::resting;
   timer_.cancel();
@@ -191,7 +191,7 @@ void Link::tear_down() {
   establishing_.reset();
 }
 
-base::Duration Link::next_pause() {
+base::Duration Connection::next_pause() {
   const base::Duration most = std::min(longest_pause, first_pause * (1 << std::min(failures_, 8)));
   return std::uniform_int_distribution<base::Duration::rep>(most.count() / 2, most.count())(random_) * 1ns;
 }
@@ -199,7 +199,7 @@ base::Duration Link::next_pause() {
 // --- bytes ----------------------------------------------------------------------------------------------------------
 
 /// False if the system refuses: then the connection has gone by that.
-bool Link::watch(bool writable) {
+bool Connection::watch(bool writable) {
   watching_writable_ = writable;
   try {
     loop_.watch(socket_.get(), {.readable = true, .writable = writable},
@@ -211,13 +211,13 @@ bool Link::watch(bool writable) {
   }
 }
 
-void Link::ready(spi::Loop::Ready what) {
+void Connection::ready(spi::Loop::Ready what) {
   const int life = life_;
   if (what.writable && watching_writable_) flush();
   if (what.readable && life == life_) receive();
 }
 
-void Link::receive() {
+void Connection::receive() {
   const int life = life_;
   std::array<char, 16384> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): about to be written
   for (;;) {
@@ -235,7 +235,7 @@ void Link::receive() {
 }
 
 /// False if the connection has gone by that.
-bool Link::digest(std::string_view bytes) {
+bool Connection::digest(std::string_view bytes) {
   const int life = life_;
   if (tls_) {
     std::string plain;
@@ -252,20 +252,20 @@ bool Link::digest(std::string_view bytes) {
   return life == life_;
 }
 
-void Link::dispatch() {
+void Connection::dispatch() {
   const int life = life_;
   while (Reply* const reply = reader_->next()) {
     if (state_ == State::greeting) {
       greeted(*reply);
     } else if (state_ == State::up) {
-      owner_.link_received(*reply);
+      owner_.connection_received(*reply);
     }
     if (life != life_) return;
   }
   if (reader_->failed()) drop(not_redis(address_));
 }
 
-void Link::flush_soon() {
+void Connection::flush_soon() {
   if (std::exchange(flushing_soon_, true)) return;
   loop_.defer([self = self_] {
     if (*self == nullptr) return;
@@ -274,7 +274,7 @@ void Link::flush_soon() {
   });
 }
 
-void Link::flush() {
+void Connection::flush() {
   if (!socket_) return;
   if (!tls_) {
     wire_sent_ == wire_.size() ? wire_.swap(out_) : static_cast<void>(wire_.append(out_));

@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "backends/redis/connection/address.hpp"
-#include "backends/redis/connection/link.hpp"
+#include "backends/redis/connection/connection.hpp"
+#include "backends/redis/connection/server_address.hpp"
 #include "backends/redis/protocol/command.hpp"
 #include "backends/redis/protocol/reply.hpp"
 #include "backends/redis/protocol/script.hpp"
@@ -25,7 +25,7 @@ namespace holdfast::redis {
 /// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
 /// scripts meanwhile is given the text, unless something about the same name has been sent since: sent again, the
 /// request would come after what followed it. Then it fails as if it had never been sent.
-class Requests final : private Link::Owner {
+class Pipeline final : private Connection::Owner {
  public:
   /// The reply is no error, and good during the call only.
   using OnReply = base::Callback<void(spi::Result<Reply*>)>;
@@ -38,11 +38,11 @@ class Requests final : private Link::Owner {
     OnReply on_reply = {};
   };
 
-  /// Requests with the same are about the same name, or perhaps not. Never 0.
+  /// Pipeline with the same are about the same name, or perhaps not. Never 0.
   static std::size_t about(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
 
   /// REQUIRES: all outlive it.
-  Requests(spi::Loop& loop, const Address& address, TlsSetup& tls_setup);
+  Pipeline(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup);
 
   /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
   /// then read what this was answered, too.
@@ -55,7 +55,7 @@ class Requests final : private Link::Owner {
   /// are in order is then checked. REQUIRES: the call is made while the reply is delivered.
   spi::Failure not_understood();
 
-  const Address& address() const { return address_; }
+  const ServerAddress& address() const { return address_; }
 
  private:
   struct Pending {
@@ -68,9 +68,9 @@ class Requests final : private Link::Owner {
     bool repeated = false;  ///< with the script's text
   };
 
-  void link_up() override;
-  void link_down(const spi::Failure& why, bool was_up) override;
-  void link_received(Reply& reply) override;
+  void connection_up() override;
+  void connection_down(const spi::Failure& why, bool was_up) override;
+  void connection_received(Reply& reply) override;
 
   void drop_if_closed();
   void write(Pending pending);
@@ -83,8 +83,8 @@ class Requests final : private Link::Owner {
   spi::Failure closed() const;
 
   spi::Loop& loop_;
-  const Address& address_;
-  Link link_;
+  const ServerAddress& address_;
+  Connection connection_;
   std::deque<Pending> queue_;                ///< not sent yet
   std::deque<Pending> flight_;               ///< sent; the oldest is answered next
   std::unordered_set<const Script*> known_;  ///< the scripts that this connection has sent

@@ -1,4 +1,4 @@
-#include "backends/redis/connection/address.hpp"
+#include "backends/redis/redis_url.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -27,7 +27,7 @@ int parse_number(std::string_view text, int least, int most, const std::string& 
 
 int parse_database(std::string_view text) { return parse_number(text, 0, 1 << 20, "database"); }
 
-void parse_credentials(std::string_view text, Address& address) {
+void parse_credentials(std::string_view text, ServerAddress& address) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     refuse("has a user but no password; write user:password@host, or :password@host for the default user");
@@ -36,7 +36,7 @@ void parse_credentials(std::string_view text, Address& address) {
   address.password = base::decode_path(text.substr(colon + 1));
 }
 
-void parse_server(std::string_view rest, Address& address) {
+void parse_server(std::string_view rest, ServerAddress& address) {
   if (!rest.starts_with("//")) refuse("needs two slashes before the host; write for example redis://localhost");
   rest.remove_prefix(2);
   const std::size_t slash = rest.find('/');
@@ -53,14 +53,14 @@ void parse_server(std::string_view rest, Address& address) {
   }
 }
 
-void parse_path(std::string_view rest, Address& address) {
+void parse_path(std::string_view rest, ServerAddress& address) {
   address.path = base::decode_path(rest.starts_with("///") ? rest.substr(2) : rest);
   if (!address.path.starts_with('/') || address.path.starts_with("//")) {
     refuse("needs an absolute path of a socket; write redis+unix:/path/to.sock");
   }
 }
 
-void set_prefix(const std::string& value, Address& address) {
+void set_prefix(const std::string& value, RedisUrl& url) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
            c == '-' || c == ':' || c == '/';
@@ -68,18 +68,19 @@ void set_prefix(const std::string& value, Address& address) {
   if (value.empty() || value.size() > max_prefix_bytes || !std::all_of(value.begin(), value.end(), allowed)) {
     refuse("has a prefix that is not made of 1 to 64 letters, digits and . _ - : /");
   }
-  address.prefix = value;
+  url.prefix = value;
 }
 
-void set_option(const std::string& name, const std::string& value, Address& address) {
-  const bool is_tls = address.transport == Address::Transport::tls;
-  const bool is_unix = address.transport == Address::Transport::unix_socket;
-  if (name == "prefix") return set_prefix(value, address);
+void set_option(const std::string& name, const std::string& value, RedisUrl& parsed) {
+  ServerAddress& address = parsed.server;
+  const bool is_tls = address.transport == ServerAddress::Transport::tls;
+  const bool is_unix = address.transport == ServerAddress::Transport::unix_socket;
+  if (name == "prefix") return set_prefix(value, parsed);
   if (name == "layout") {
     if (value != "queue" && value != "plain") {
       refuse("wants a layout that does not exist; there are layout=queue and layout=plain");
     }
-    address.layout = value == "plain" ? Address::Layout::plain : Address::Layout::queue;
+    parsed.layout = value == "plain" ? RedisUrl::Layout::plain : RedisUrl::Layout::queue;
     return;
   }
   if (is_unix && name == "db") {
@@ -106,8 +107,10 @@ void set_option(const std::string& name, const std::string& value, Address& addr
 
 }  // namespace
 
-Address Address::parse(const base::Url& url) {
-  Address address;
+RedisUrl RedisUrl::parse(const base::Url& url) {
+  using Transport = ServerAddress::Transport;
+  RedisUrl parsed;
+  ServerAddress& address = parsed.server;
   if (url.scheme == "redis+unix") {
     address.transport = Transport::unix_socket;
     parse_path(url.rest, address);
@@ -115,17 +118,12 @@ Address Address::parse(const base::Url& url) {
     address.transport = url.scheme == "rediss" ? Transport::tls : Transport::tcp;
     parse_server(url.rest, address);
   }
-  for (const auto& [name, value] : url.options) set_option(name, value, address);
+  for (const auto& [name, value] : url.options) set_option(name, value, parsed);
   if (!address.user.empty() && address.password.empty()) refuse("has a user but no password");
   if (address.tls.certificate_file.empty() != address.tls.key_file.empty()) {
     refuse("needs both cert and key, or neither");
   }
-  return address;
-}
-
-std::string Address::shown() const {
-  if (transport == Transport::unix_socket) return "redis at " + path;
-  return "redis at " + kit::Host{host, port}.text();
+  return parsed;
 }
 
 }  // namespace holdfast::redis

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/redis/connection/link.hpp"
+#include "backends/redis/connection/connection.hpp"
 #include "support/polling_loop.hpp"
 
 namespace holdfast::redis {
@@ -33,48 +33,48 @@ class SilentServer {
   base::FileDescriptor listener_;
 };
 
-struct Owner final : Link::Owner {
-  void link_up() override { ++ups; }
-  void link_down(const spi::Failure& why, bool was_up) override {
+struct Owner final : Connection::Owner {
+  void connection_up() override { ++ups; }
+  void connection_down(const spi::Failure& why, bool was_up) override {
     failure = why;
     broke = was_up;
   }
-  void link_received(Reply&) override {}
+  void connection_received(Reply&) override {}
 
   int ups = 0;
   bool broke = false;
   std::optional<spi::Failure> failure;
 };
 
-class RedisLink : public testing::Test {
+class RedisConnection : public testing::Test {
  protected:
   const SilentServer server_;
-  const Address address_ = {.host = "127.0.0.1", .port = server_.port};
+  const ServerAddress address_ = {.host = "127.0.0.1", .port = server_.port};
   test::PollingLoop loop_;
   TlsSetup tls_setup_{loop_, address_};
   Owner owner_;
-  Link link_{loop_, address_, tls_setup_, owner_};
+  Connection connection_{loop_, address_, tls_setup_, owner_};
 };
 
 /// More than the server's and the client's buffers hold, so that the link must wait until it can go on.
-TEST_F(RedisLink, BreaksIfItCannotWaitUntilItMaySendMore) {
-  link_.want();
-  ASSERT_TRUE(loop_.poll_until([&] { return link_.is_up(); }));
-  link_.out().append(std::size_t{64} << 20U, 'x');
+TEST_F(RedisConnection, BreaksIfItCannotWaitUntilItMaySendMore) {
+  connection_.want();
+  ASSERT_TRUE(loop_.poll_until([&] { return connection_.is_up(); }));
+  connection_.out().append(std::size_t{64} << 20U, 'x');
   loop_.refuses_to_watch = true;
   loop_.poll();
   ASSERT_TRUE(owner_.failure);
   EXPECT_EQ(owner_.failure->code, Errc::exhausted);
   EXPECT_TRUE(owner_.broke);
-  EXPECT_TRUE(link_.is_resting());
+  EXPECT_TRUE(connection_.is_resting());
   loop_.refuses_to_watch = false;
-  link_.want();
+  connection_.want();
   loop_.advance(std::chrono::seconds(1));
   EXPECT_TRUE(loop_.poll_until([&] { return owner_.ups == 2; })) << "and comes up again";
 }
 
-TEST_F(RedisLink, FailsIfItsSocketCannotBeWatched) {
-  link_.want();
+TEST_F(RedisConnection, FailsIfItsSocketCannotBeWatched) {
+  connection_.want();
   loop_.refuses_to_watch = true;
   loop_.poll();
   ASSERT_TRUE(owner_.failure);
@@ -83,8 +83,8 @@ TEST_F(RedisLink, FailsIfItsSocketCannotBeWatched) {
 }
 
 /// The dialer could watch it while it was connecting; the link cannot any more.
-TEST_F(RedisLink, FailsIfItsConnectedSocketCannotBeWatched) {
-  link_.want();
+TEST_F(RedisConnection, FailsIfItsConnectedSocketCannotBeWatched) {
+  connection_.want();
   loop_.run();
   ASSERT_EQ(loop_.watched(), 1U);
   loop_.refuses_to_watch = true;
