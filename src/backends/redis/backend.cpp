@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backends/redis/connection/eviction.hpp"
-#include "backends/redis/connection/inbox.hpp"
 #include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/connection/subscriber.hpp"
 #include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/hash_registers.hpp"
 #include "backends/redis/layouts/keys.hpp"
@@ -15,6 +15,7 @@
 #include "backends/redis/layouts/plain_claims.hpp"
 #include "backends/redis/layouts/queue_administration.hpp"
 #include "backends/redis/layouts/queue_claims.hpp"
+#include "backends/redis/layouts/queue_notices.hpp"
 #include "backends/redis/redis_url.hpp"
 #include "base/random.hpp"
 
@@ -39,7 +40,7 @@ class RedisBackend : public spi::Backend {
   void close(Done<> done) override {
     pipeline_.close();
     registers_.close();
-    inbox_.close();
+    subscriber_.close();
     context_.loop.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
   }
 
@@ -51,15 +52,10 @@ class RedisBackend : public spi::Backend {
         client_(new_client()),
         tls_setup_(context.loop, url_.server),
         pipeline_(context.loop, url_.server, tls_setup_),
-        registers_(context.loop, pipeline_, keys_),
-        inbox_(context.loop, url_.server, tls_setup_, keys_, client_, context.events, registers_,
-               [this] { catch_up(); }) {
-    registers_.attach(inbox_);
+        subscriber_(context.loop, url_.server, tls_setup_),
+        registers_(context.loop, pipeline_, subscriber_, keys_) {
     if (context_.warn) pipeline_.when_first_up([this] { warn_about_eviction(pipeline_, context_.warn); });
   }
-
-  /// Messages to claims may have been lost.
-  virtual void catch_up() = 0;
 
   static StoreTraits traits_of_the_server() {
     return {.store = "redis",
@@ -78,19 +74,25 @@ class RedisBackend : public spi::Backend {
   const std::string client_;
   TlsSetup tls_setup_;
   Pipeline pipeline_;
+  Subscriber subscriber_;
   HashRegisters registers_;
-  Inbox inbox_;
 };
 
 class QueueBackend final : public RedisBackend {
  public:
   QueueBackend(RedisUrl url, const spi::BackendContext& context)
       : RedisBackend(std::move(url), context),
-        claims_(context, pipeline_, keys_, inbox_, client_),
+        notices_(context.loop, subscriber_, keys_, client_, context.events, [this] { claims_.catch_up(); }),
+        claims_(context, pipeline_, keys_, notices_, client_),
         administration_(context.loop, pipeline_, keys_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
+
+  void close(Done<> done) override {
+    notices_.close();
+    RedisBackend::close(std::move(done));
+  }
 
   StoreTraits traits() const override {
     StoreTraits traits = traits_of_the_server();
@@ -99,8 +101,7 @@ class QueueBackend final : public RedisBackend {
   }
 
  private:
-  void catch_up() override { claims_.catch_up(); }
-
+  QueueNotices notices_;
   QueueClaims claims_;
   QueueAdministration administration_;
 };
@@ -127,8 +128,6 @@ class PlainBackend final : public RedisBackend {
   }
 
  private:
-  void catch_up() override {}  // claims are never told anything
-
   PlainClaims claims_;
   PlainAdministration administration_;
 };

@@ -1,5 +1,6 @@
 #include "backends/redis/layouts/hash_registers.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 
 namespace holdfast::redis {
 
+using base::Instant;
 using spi::Done;
 using spi::Failure;
 using spi::Result;
@@ -144,11 +146,35 @@ void HashRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done)
   }
   // First the watch, then the question whether it comes too late: so no change falls in between.
   watches_.add(name, std::move(done));
-  if (inbox_->listen(keys_.register_of(name.text()))) {
+  const std::string channel = keys_.register_of(name.text());
+  listen(channel);
+  if (channels_.listening_since(channel) != Instant::max()) {
     compare(name, seen);
   } else {
     unsure_.emplace(name.text(), seen);
   }
+}
+
+void HashRegisters::listen(const std::string& channel) {
+  const Instant until = loop_.now() + listening_time;
+  const bool is_new = listening_until_.insert_or_assign(channel, until).second;
+  if (is_new) channels_.subscribe(channel, *this);
+  if (!timer_.armed()) timer_.set(until);
+}
+
+void HashRegisters::stop_listening() {
+  const Instant now = loop_.now();
+  Instant next = Instant::max();
+  for (auto at = listening_until_.begin(); at != listening_until_.end();) {
+    if (at->second > now) {
+      next = std::min(next, at->second);
+      ++at;
+    } else {
+      channels_.unsubscribe(at->first);
+      at = listening_until_.erase(at);
+    }
+  }
+  timer_.set(next);
 }
 
 void HashRegisters::listening(const std::string& channel) {
@@ -159,7 +185,7 @@ void HashRegisters::listening(const std::string& channel) {
   }
 }
 
-void HashRegisters::changed(const std::string& channel) {
+void HashRegisters::heard(const std::string& channel, std::string_view /*version*/) {
   watches_.changed(spi::PartName::stored(Keys::parse(channel).name));
 }
 
@@ -171,6 +197,7 @@ void HashRegisters::compare(const LockName& name, std::uint64_t seen) {
 
 void HashRegisters::close() {
   closed_ = true;
+  timer_.cancel();
   watches_.close({Errc::closed, "the client is closed"});
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "backends/redis/connection/inbox.hpp"
+#include "backends/redis/connection/channels.hpp"
 #include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "kit/register_watches.hpp"
@@ -15,15 +18,20 @@ namespace holdfast::redis {
 
 /// Registers: each is a hash with a version `v` and a value `d`, and a channel of the same name on which whoever
 /// changes it says so.
-class HashRegisters final : public spi::Registers, public Inbox::Listener {
+class HashRegisters final : public spi::Registers, private Channels::Listener {
  public:
   static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;
+  /// How long the channel of a register is listened to after the last watch of it began.
+  static constexpr base::Duration listening_time = std::chrono::seconds(5);
 
   /// REQUIRES: all outlive it.
-  HashRegisters(spi::Loop& loop, Pipeline& pipeline, const Keys& keys)
-      : loop_(loop), pipeline_(pipeline), keys_(keys), watches_(loop, [](const LockName&) {}) {}
-  /// Before the first watch.
-  void attach(Inbox& inbox) { inbox_ = &inbox; }
+  HashRegisters(spi::Loop& loop, Pipeline& pipeline, Channels& channels, const Keys& keys)
+      : loop_(loop),
+        pipeline_(pipeline),
+        channels_(channels),
+        keys_(keys),
+        watches_(loop, [](const LockName&) {}),
+        timer_(loop, [this] { stop_listening(); }) {}
   /// Answers all watches.
   void close();
 
@@ -34,15 +42,19 @@ class HashRegisters final : public spi::Registers, public Inbox::Listener {
 
  private:
   void listening(const std::string& channel) override;
-  void changed(const std::string& channel) override;
+  void heard(const std::string& channel, std::string_view message) override;
+  void listen(const std::string& channel);
+  void stop_listening();
   void compare(const LockName& name, std::uint64_t seen);
 
   spi::Loop& loop_;
   Pipeline& pipeline_;
+  Channels& channels_;
   const Keys& keys_;
-  Inbox* inbox_ = nullptr;
   kit::RegisterWatches watches_;
-  std::set<std::pair<std::string, std::uint64_t>> unsure_;  ///< names and versions: watched before we could listen
+  std::map<std::string, base::Instant, std::less<>> listening_until_;  ///< by channel
+  std::set<std::pair<std::string, std::uint64_t>> unsure_;  ///< names and versions: watched before we listened
+  spi::Timer timer_;                                        ///< when to stop listening
   bool closed_ = false;
 };
 

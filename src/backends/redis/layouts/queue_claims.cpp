@@ -93,7 +93,7 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 }
 
 Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
-  if (asked.replaces) inbox_.forget(asked.name, *asked.replaces);
+  if (asked.replaces) notices_.forget(asked.name, *asked.replaces);
   std::optional<ClaimAnswer> answer;
   if (reply.is(Reply::Kind::integer)) {  // the name was free
     answer = ClaimAnswer{.standing = ClaimAnswer::Standing::granted,
@@ -107,7 +107,7 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
     answer = answer_from(reply, asked.sent);
   }
   if (!answer) return pipeline_.not_understood();
-  inbox_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
+  notices_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
   return *std::move(answer);
 }
 
@@ -115,14 +115,14 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
 /// that, and where it might be, nobody would wait behind it.
 void QueueClaims::withdraw_elsewhere(const ClaimRef& replaced, const spi::Mode& mode) {
   const bool permits = mode.kind == ClaimMode::permits;
-  if (inbox_.claims().permits(replaced.name, replaced.id) == permits) return;
+  if (notices_.claims().permits(replaced.name, replaced.id) == permits) return;
   send_release(replaced, !permits, [](const Result<bool>&) {});
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
 
 void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
-  const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
+  const std::optional<bool> permits = notices_.claims().permits(claim.name, claim.id);
   if (permits) return send_release(claim, *permits, std::move(done));
   // It stands in one of the lines, or in none. A failure of the first may be told later than what the second finds.
   auto was_a_lock = std::make_shared<Result<bool>>(Failure{Errc::in_doubt, "only half of it is known"});
@@ -146,7 +146,7 @@ void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> d
        .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
          const bool was_there = result.value()->integer == 1;
-         inbox_.forget(*name, id);
+         notices_.forget(*name, id);
          done(was_there);
        }});
 }
@@ -173,7 +173,7 @@ void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<Claim
   base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) {
     patience = std::min(patience, spi::patience(claim.lease));
-    const std::optional<bool> permits = inbox_.claims().permits(claim.name, claim.id);
+    const std::optional<bool> permits = notices_.claims().permits(claim.name, claim.id);
     if (!permits) renewal->looks.push_back({claim.name, claim.id, claim.lease, false, false});
     renewal->looks.push_back({claim.name, claim.id, claim.lease, permits.value_or(true), true});
   }
@@ -201,7 +201,7 @@ Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Re
     std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], renewal.sent);
     if (!answer) return pipeline_.not_understood();
     const bool is_there = answer->standing != ClaimAnswer::Standing::absent;
-    if (is_there || (look.is_last && !found)) inbox_.note(look.name, look.id, *answer, look.permits, renewal.sent);
+    if (is_there || (look.is_last && !found)) notices_.note(look.name, look.id, *answer, look.permits, renewal.sent);
     if (is_there) found = std::move(answer);
     if (look.is_last) answers.push_back(std::exchange(found, std::nullopt).value_or(ClaimAnswer{}));
   }
@@ -211,13 +211,13 @@ Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Re
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  if (inbox_.claims().permits(claim.name, claim.id) == false) return send_downgrade(claim, std::move(done));
+  if (notices_.claims().permits(claim.name, claim.id) == false) return send_downgrade(claim, std::move(done));
   // If it stands among the permits, it cannot be downgraded. Whoever asks only hears of that, and so is told the rest.
   const auto kept = std::make_shared<const LockName>(claim.name);  // it may be the more patient of the two
   const ClaimRef only_ask = {*kept, claim.kind, claim.id, milliseconds::zero()};
   auto among_permits = std::make_shared<bool>(false);
   renew({&only_ask, 1}, [this, among_permits, kept, id = claim.id](Result<std::vector<ClaimAnswer>> answers) {
-    *among_permits = inbox_.claims().permits(*kept, id) == true;
+    *among_permits = notices_.claims().permits(*kept, id) == true;
     if (*among_permits && answers.ok()) tell({*kept, LockKind::semaphore, id, true}, std::move(answers.value()[0]));
   });
   send_downgrade(claim,
@@ -250,7 +250,7 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
 void QueueClaims::catch_up() {
   constexpr std::size_t at_once = 256;
   auto claims = std::make_shared<std::vector<Named>>();
-  inbox_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
+  notices_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
     claims->push_back({name, claim.permits ? LockKind::semaphore : LockKind::lock, id, claim.waiting});
     if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
   });
@@ -269,7 +269,7 @@ void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& cla
 void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
   const bool granted = answer.standing == ClaimAnswer::Standing::granted;
   if (granted && claim.waiting) {
-    inbox_.tell(claim.name, claim.kind, claim.id, std::move(answer));
+    notices_.tell(claim.name, claim.kind, claim.id, std::move(answer));
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
     events_.check(claim.name, claim.kind, claim.id);
   }

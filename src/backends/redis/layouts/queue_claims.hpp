@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "backends/redis/connection/inbox.hpp"
 #include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/layouts/queue_notices.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
@@ -20,13 +20,13 @@ namespace holdfast::redis {
 class QueueClaims final : public spi::Claims {
  public:
   /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
-  QueueClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys, Inbox& inbox,
+  QueueClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys, QueueNotices& notices,
               std::string client)
       : loop_(context.loop),
         events_(context.events),
         pipeline_(pipeline),
         keys_(keys),
-        inbox_(inbox),
+        notices_(notices),
         client_(std::move(client)) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
@@ -76,7 +76,7 @@ class QueueClaims final : public spi::Claims {
   spi::ClaimEvents& events_;
   Pipeline& pipeline_;
   const Keys& keys_;
-  Inbox& inbox_;
+  QueueNotices& notices_;
   const std::string client_;
 };
 
