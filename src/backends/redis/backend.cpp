@@ -5,9 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/connection/eviction.hpp"
-#include "backends/redis/connection/pipeline.hpp"
-#include "backends/redis/connection/subscriber.hpp"
 #include "backends/redis/layouts/claim_record.hpp"
 #include "backends/redis/layouts/hash_registers.hpp"
 #include "backends/redis/layouts/keys.hpp"
@@ -17,6 +14,8 @@
 #include "backends/redis/layouts/queue_claims.hpp"
 #include "backends/redis/layouts/queue_notices.hpp"
 #include "backends/redis/redis_url.hpp"
+#include "backends/redis/topology/single_server.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "base/random.hpp"
 
 namespace holdfast::redis {
@@ -32,30 +31,23 @@ std::string new_client() {
   return hexadecimal({reinterpret_cast<const char*>(random.data()), bytes});
 }
 
-/// One client of one server: what it asks, and what it is told. Layouts differ in what they keep there.
+/// One client of a store: a topology, which has the connections, and a layout, which says what is kept in the keys.
 class RedisBackend : public spi::Backend {
  public:
   spi::Registers& registers() override { return registers_; }
 
   void close(Done<> done) override {
-    pipeline_.close();
+    topology_->close();
     registers_.close();
-    subscriber_.close();
     context_.loop.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
   }
 
  protected:
-  RedisBackend(RedisUrl url, const spi::BackendContext& context)
+  RedisBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
       : context_(context),
-        url_(std::move(url)),
-        keys_(url_.prefix),
-        client_(new_client()),
-        tls_setup_(context.loop, url_.server),
-        pipeline_(context.loop, url_.server, tls_setup_),
-        subscriber_(context.loop, url_.server, tls_setup_),
-        registers_(context.loop, pipeline_, subscriber_, keys_) {
-    if (context_.warn) pipeline_.when_first_up([this] { warn_about_eviction(pipeline_, context_.warn); });
-  }
+        keys_(std::move(prefix)),
+        topology_(std::move(topology)),
+        registers_(context.loop, *topology_, keys_) {}
 
   static StoreTraits traits_of_the_server() {
     return {.store = "redis",
@@ -69,22 +61,21 @@ class RedisBackend : public spi::Backend {
   }
 
   const spi::BackendContext context_;
-  const RedisUrl url_;
   const Keys keys_;
-  const std::string client_;
-  TlsSetup tls_setup_;
-  Pipeline pipeline_;
-  Subscriber subscriber_;
+  const std::unique_ptr<Topology> topology_;
   HashRegisters registers_;
 };
 
 class QueueBackend final : public RedisBackend {
  public:
-  QueueBackend(RedisUrl url, const spi::BackendContext& context)
-      : RedisBackend(std::move(url), context),
-        notices_(context.loop, subscriber_, keys_, client_, context.events, [this] { claims_.catch_up(); }),
-        claims_(context, pipeline_, keys_, notices_, client_),
-        administration_(context.loop, pipeline_, keys_) {}
+  QueueBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
+      : RedisBackend(std::move(topology), std::move(prefix), context),
+        client_(new_client()),
+        notices_(context.loop, topology_->channels(), keys_, client_, context.events, [this] { claims_.catch_up(); }),
+        claims_(context, *topology_, keys_, notices_, client_),
+        administration_(context.loop, *topology_, keys_) {
+    topology_->when_server_changed([this] { notices_.catch_up_soon(); });
+  }
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
@@ -101,6 +92,7 @@ class QueueBackend final : public RedisBackend {
   }
 
  private:
+  const std::string client_;
   QueueNotices notices_;
   QueueClaims claims_;
   QueueAdministration administration_;
@@ -108,10 +100,10 @@ class QueueBackend final : public RedisBackend {
 
 class PlainBackend final : public RedisBackend {
  public:
-  PlainBackend(RedisUrl url, const spi::BackendContext& context)
-      : RedisBackend(std::move(url), context),
-        claims_(context, pipeline_, keys_),
-        administration_(context.loop, pipeline_, keys_) {}
+  PlainBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
+      : RedisBackend(std::move(topology), std::move(prefix), context),
+        claims_(context, *topology_, keys_),
+        administration_(context.loop, *topology_, keys_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
@@ -138,10 +130,14 @@ const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 3> schemes = {"redis", "rediss", "redis+unix"};
   static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
     RedisUrl parsed = RedisUrl::parse(url);
+    auto topology = std::make_unique<SingleServer>(context.loop, std::move(parsed.server), context.warn);
+    std::unique_ptr<spi::Backend> backend;
     if (parsed.layout == RedisUrl::Layout::plain) {
-      return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(parsed), context));
+      backend = std::make_unique<PlainBackend>(std::move(topology), std::move(parsed.prefix), context);
+    } else {
+      backend = std::make_unique<QueueBackend>(std::move(topology), std::move(parsed.prefix), context);
     }
-    return std::unique_ptr<spi::Backend>(std::make_unique<QueueBackend>(std::move(parsed), context));
+    return backend;
   };
   static constexpr spi::BackendFactory factory = {.name = "redis", .schemes = schemes, .open = open};
   return factory;

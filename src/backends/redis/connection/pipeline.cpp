@@ -19,6 +19,9 @@ constexpr base::Duration longest_silence = 3s;
 
 constexpr base::Duration long_idle = 1s;
 
+/// Equal for equal keys, may collide, never 0.
+std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key) | 1U; }
+
 }  // namespace
 
 Pipeline::Pipeline(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup)
@@ -33,7 +36,7 @@ void Pipeline::send(Request request) {
   }
   Pending pending{.command = std::move(request.command),
                   .script = request.script,
-                  .about = request.about,
+                  .about = request.order == Request::Order::kept ? hash_of(request.key) : 0,
                   .deadline = base::saturating_add(loop_.now(), request.patience),
                   .on_reply = std::move(request.on_reply)};
   set_timer(pending.deadline);
@@ -75,6 +78,7 @@ void Pipeline::connection_up() {
   for (Pending& pending : std::exchange(queue_, {})) {
     if (pending.on_reply) write(std::move(pending));
   }
+  if (std::exchange(was_replica_, false) && server_changed_) server_changed_();
 }
 
 void Pipeline::connection_down(const Failure& why, bool was_up) {
@@ -115,7 +119,10 @@ void Pipeline::refused(Pending pending, const Reply& reply) {
   const Failure failure = explain(reply.text, address_.shown());
   answer(pending.on_reply, failure);
   // It may not be the primary any more; whoever took over is found by connecting again.
-  if (reply.text.starts_with("READONLY")) connection_.drop(failure);
+  if (reply.text.starts_with("READONLY")) {
+    was_replica_ = true;
+    connection_.drop(failure);
+  }
 }
 
 bool Pipeline::overtaken(const Pending& pending) const {
@@ -179,9 +186,9 @@ void Pipeline::check_order() {
 }
 
 /// Failures are deferred, because the caller may be iterating over our queues; replies are delivered inline.
-void Pipeline::answer(OnReply& on_reply, spi::Result<Reply*> result) {
+void Pipeline::answer(Request::OnReply& on_reply, spi::Result<Reply*> result) {
   if (!on_reply) return;
-  OnReply told = std::exchange(on_reply, {});
+  Request::OnReply told = std::exchange(on_reply, {});
   if (result.ok()) return told(std::move(result));
   loop_.defer([told = std::move(told), failure = std::move(result.failure())]() mutable { told(std::move(failure)); });
 }

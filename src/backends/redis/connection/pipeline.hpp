@@ -9,11 +9,9 @@
 #include <unordered_set>
 
 #include "backends/redis/connection/connection.hpp"
+#include "backends/redis/connection/request.hpp"
 #include "backends/redis/connection/server_address.hpp"
-#include "backends/redis/protocol/command.hpp"
 #include "backends/redis/protocol/reply.hpp"
-#include "backends/redis/protocol/script.hpp"
-#include "holdfast/name.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -23,30 +21,19 @@ namespace holdfast::redis {
 /// patience.
 ///
 /// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
-/// scripts meanwhile is given the text, unless something about the same name has been sent since: sent again, the
-/// request would come after what followed it. Then it fails as if it had never been sent.
+/// scripts meanwhile is given the text, unless something about the same key has been sent since whose order is kept:
+/// sent again, the request would come after what followed it. Then it fails as if it had never been sent.
 class Pipeline final : private Connection::Owner {
  public:
-  /// The reply is no error, and good during the call only.
-  using OnReply = base::Callback<void(spi::Result<Reply*>)>;
-
-  struct Request {
-    Command command = {};
-    const Script* script = nullptr;  ///< then the command has its keys and arguments
-    std::size_t about = 0;           ///< see about(), for the order; 0: the order does not matter
-    base::Duration patience = spi::longest_patience;
-    OnReply on_reply = {};
-  };
-
-  /// Pipeline with the same are about the same name, or perhaps not. Never 0.
-  static std::size_t about(const LockName& name) { return std::hash<std::string>()(name.text()) | 1U; }
-
   /// REQUIRES: all outlive it.
   Pipeline(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup);
 
   /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
   /// then read what this was answered, too.
   void when_first_up(base::Task task) { first_up_ = std::move(task); }
+  /// Runs, never inside a call, after the server turned out to be a replica and the connection was made anew: whoever is
+  /// there now may know other things.
+  void when_server_changed(base::Callback<void()> task) { server_changed_ = std::move(task); }
   /// Never answered inside the call.
   void send(Request request);
   /// Answers everything (Errc::closed), also what comes later.
@@ -61,11 +48,11 @@ class Pipeline final : private Connection::Owner {
   struct Pending {
     Command command;
     const Script* script = nullptr;
-    std::size_t about = 0;
+    std::size_t about = 0;  ///< a hash of the key if the order is to be kept, else 0
     base::Instant deadline = {};
     base::Instant sent = {};
-    OnReply on_reply = {};  ///< empty: it was given up
-    bool repeated = false;  ///< with the script's text
+    Request::OnReply on_reply = {};  ///< empty: it was given up
+    bool repeated = false;           ///< with the script's text
   };
 
   void connection_up() override;
@@ -79,7 +66,7 @@ class Pipeline final : private Connection::Owner {
   void time_out();
   void check_order();
   void set_timer(base::Instant due);
-  void answer(OnReply& on_reply, spi::Result<Reply*> result);
+  void answer(Request::OnReply& on_reply, spi::Result<Reply*> result);
   spi::Failure closed() const;
 
   spi::Loop& loop_;
@@ -91,6 +78,8 @@ class Pipeline final : private Connection::Owner {
   bool heard_ = false;                       ///< anything on this connection
   base::Instant last_heard_ = {};            ///< or when it came up
   base::Task first_up_;
+  base::Callback<void()> server_changed_;
+  bool was_replica_ = false;                  ///< the server, when it was last heard on a connection before this one
   std::optional<spi::Failure> last_failure_;  ///< of the attempts to connect since it was up
   spi::Timer timer_;
   std::uint64_t checks_ = 0;  ///< how often check_order() has asked

@@ -76,38 +76,42 @@ std::optional<Versioned> versioned_from(Reply& reply) {
   return now;
 }
 
-Failure not_a_register(const ServerAddress& address) {
-  return {Errc::store_failed, address.shown() + " has something else in the register's key"};
+Failure not_a_register(const Topology& topology) {
+  return {Errc::store_failed, topology.shown() + " has something else in the register's key"};
 }
 
 }  // namespace
 
 void HashRegisters::read(const LockName& name, Done<Versioned> done) {
+  const std::string key = keys_.register_of(name.text());
   Command command;
-  command.add("HMGET").add(keys_.register_of(name.text())).add("v").add("d");
-  pipeline_.send(
-      {.command = std::move(command), .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         auto now = versioned_from(*result.value());
-         if (!now) return done(not_a_register(pipeline_.address()));
-         done(*std::move(now));
-       }});
+  command.add("HMGET").add(key).add("v").add("d");
+  topology_.send({.command = std::move(command),
+                  .key = key,
+                  .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
+                    if (!result.ok()) return done(std::move(result.failure()));
+                    auto now = versioned_from(*result.value());
+                    if (!now) return done(not_a_register(topology_));
+                    done(*std::move(now));
+                  }});
 }
 
 void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) {
   if (auto failure = kit::why_too_large(value.size(), max_value_bytes)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
+  const std::string key = keys_.register_of(name.text());
   Command command;
-  command.add(1).add(keys_.register_of(name.text())).add(expected).add(value);
-  pipeline_.send({.command = std::move(command),
+  command.add(1).add(key).add(expected).add(value);
+  topology_.send({.command = std::move(command),
                   .script = &write_script(),
-                  .about = Pipeline::about(name),
+                  .key = key,
+                  .order = Request::Order::kept,
                   .on_reply = [this, value = std::make_unique<std::string>(std::move(value)),
                                done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     Reply& reply = *result.value();
-                    if (reply.elements.size() != 2) return done(not_a_register(pipeline_.address()));
+                    if (reply.elements.size() != 2) return done(not_a_register(topology_));
                     WriteAnswer answer;
                     answer.written = reply.elements[0].integer == 1;
                     if (answer.written) {
@@ -115,7 +119,7 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
                       parse(reply.elements[1].text, answer.now.version);
                     } else {
                       auto now = versioned_from(reply.elements[1]);
-                      if (!now) return done(not_a_register(pipeline_.address()));
+                      if (!now) return done(not_a_register(topology_));
                       answer.now = *std::move(now);
                     }
                     done(std::move(answer));
@@ -123,17 +127,19 @@ void HashRegisters::write_if(const LockName& name, std::uint64_t expected, std::
 }
 
 void HashRegisters::add(const LockName& name, std::int64_t amount, Done<std::int64_t> done) {
+  const std::string key = keys_.register_of(name.text());
   Command command;
-  command.add(1).add(keys_.register_of(name.text())).add(amount);
-  pipeline_.send({.command = std::move(command),
+  command.add(1).add(key).add(amount);
+  topology_.send({.command = std::move(command),
                   .script = &add_script(),
-                  .about = Pipeline::about(name),
+                  .key = key,
+                  .order = Request::Order::kept,
                   .on_reply = [this, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     const Reply& reply = *result.value();
                     std::int64_t sum = 0;
                     if (reply.is(Reply::Kind::text) && parse(reply.text, sum)) return done(sum);
-                    if (reply.elements.size() != 1) return done(not_a_register(pipeline_.address()));
+                    if (reply.elements.size() != 1) return done(not_a_register(topology_));
                     done(reply.elements[0].integer == 2 ? kit::sum_does_not_fit() : kit::not_a_number());
                   }});
 }

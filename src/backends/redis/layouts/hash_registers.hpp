@@ -7,9 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/connection/channels.hpp"
-#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/loop.hpp"
 #include "spi/registers.hpp"
@@ -25,10 +24,10 @@ class HashRegisters final : public spi::Registers, private Channels::Listener {
   static constexpr base::Duration listening_time = std::chrono::seconds(5);
 
   /// REQUIRES: all outlive it.
-  HashRegisters(spi::Loop& loop, Pipeline& pipeline, Channels& channels, const Keys& keys)
+  HashRegisters(spi::Loop& loop, Topology& topology, const Keys& keys)
       : loop_(loop),
-        pipeline_(pipeline),
-        channels_(channels),
+        topology_(topology),
+        channels_(topology.channels()),
         keys_(keys),
         watches_(loop, [](const LockName&) {}),
         timer_(loop, [this] { stop_listening(); }) {}
@@ -48,7 +47,7 @@ class HashRegisters final : public spi::Registers, private Channels::Listener {
   void compare(const LockName& name, std::uint64_t seen);
 
   spi::Loop& loop_;
-  Pipeline& pipeline_;
+  Topology& topology_;
   Channels& channels_;
   const Keys& keys_;
   kit::RegisterWatches watches_;

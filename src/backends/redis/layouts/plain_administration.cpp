@@ -101,8 +101,9 @@ void PlainAdministration::show(const LockName& name, LockKind kind, Done<std::op
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters);
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &show_script(),
+                  .key = keys.lock,
                   .on_reply = [name = &name, done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     done(lock_from(*result.value(), name->text()));
@@ -123,8 +124,9 @@ void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64
   const PlainKeys keys = keys_.plain(name.text());
   Command command;
   command.add(2).add(keys.lock).add(keys.holder).add(up_to);
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &evict_script(),
+                  .key = keys.lock,
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     done(static_cast<std::size_t>(result.value()->integer));
@@ -142,6 +144,6 @@ void PlainAdministration::resize(const LockName&, std::uint32_t, Done<bool> done
   kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
 }
 
-void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(pipeline_, std::move(done)); }
+void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(topology_, std::move(done)); }
 
 }  // namespace holdfast::redis

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/redis/connection/pipeline.hpp"
 #include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "spi/administration.hpp"
 #include "spi/loop.hpp"
 
@@ -16,8 +16,8 @@ namespace holdfast::redis {
 class PlainAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  PlainAdministration(spi::Loop& loop, Pipeline& pipeline, const Keys& keys)
-      : loop_(loop), pipeline_(pipeline), keys_(keys) {}
+  PlainAdministration(spi::Loop& loop, Topology& topology, const Keys& keys)
+      : loop_(loop), topology_(topology), keys_(keys) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
@@ -29,7 +29,7 @@ class PlainAdministration final : public spi::Administration {
 
  private:
   spi::Loop& loop_;
-  Pipeline& pipeline_;
+  Topology& topology_;
   const Keys& keys_;
 };
 

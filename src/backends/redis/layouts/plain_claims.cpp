@@ -127,27 +127,29 @@ void add_keys(Command& command, const PlainKeys& keys) {
 
 }  // namespace
 
-PlainClaims::PlainClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys)
-    : loop_(context.loop), pipeline_(pipeline), keys_(keys), chance_(base::Random::fresh_seed()) {}
+PlainClaims::PlainClaims(const spi::BackendContext& context, Topology& topology, const Keys& keys)
+    : loop_(context.loop), topology_(topology), keys_(keys), chance_(base::Random::fresh_seed()) {}
 
 void PlainClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_refused(request, keys_)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
+  const PlainKeys keys = keys_.plain(request.name.text());
   Command command;
   command.add(4);
-  add_keys(command, keys_.plain(request.name.text()));
+  add_keys(command, keys);
   command.add(value_of(request.id)).add(request.lease.count()).add(RecordTail::description_of(request));
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
   command.add(request.replaces ? value_of(*request.replaces) : std::string());
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &acquire_script(),
-                  .about = Pipeline::about(request.name),
+                  .key = keys.lock,
+                  .order = Request::Order::kept,
                   .patience = spi::patience(request.lease),
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(pipeline_.not_understood());
+                    if (!answer) return done(topology_.not_understood());
                     done(*std::move(answer));
                   }});
 }
@@ -156,9 +158,10 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
   const PlainKeys keys = keys_.plain(claim.name.text());
   Command command;
   command.add(3).add(keys.lock).add(keys.holder).add(keys.waiters).add(value_of(claim.id));
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &release_script(),
-                  .about = Pipeline::about(claim.name),
+                  .key = keys.lock,
+                  .order = Request::Order::kept,
                   .patience = spi::patience(claim.lease),
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
@@ -168,31 +171,43 @@ void PlainClaims::release(const ClaimRef& claim, Done<bool> done) {
 
 void PlainClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
   if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
+  std::vector<PlainKeys> keys;
+  keys.reserve(claims.size());
   base::Duration patience = spi::longest_patience;
-  Command command;
-  command.add(4 * claims.size());
   for (const ClaimRef& claim : claims) {
     patience = std::min(patience, spi::patience(claim.lease));
-    add_keys(command, keys_.plain(claim.name.text()));
+    keys.push_back(keys_.plain(claim.name.text()));
   }
-  for (const ClaimRef& claim : claims) command.add(value_of(claim.id)).add(claim.lease.count());
-  pipeline_.send({.command = std::move(command),
-                  .script = &renew_script(),
-                  .patience = patience,
-                  .on_reply = [this, count = claims.size(), sent = loop_.now(),
-                               done = std::move(done)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return done(std::move(result.failure()));
-                    const auto& replies = result.value()->elements;
-                    if (replies.size() != count) return done(pipeline_.not_understood());
-                    std::vector<ClaimAnswer> answers;
-                    answers.reserve(count);
-                    for (const Reply& reply : replies) {
-                      std::optional<ClaimAnswer> answer = answer_from(reply, sent);
-                      if (!answer) return done(pipeline_.not_understood());
-                      answers.push_back(*std::move(answer));
-                    }
-                    done(std::move(answers));
-                  }});
+  const auto send = [&](const Renewals::Places& places, Renewals::Done answered) {
+    Command command;
+    command.add(4 * places.size());
+    for (const std::size_t place : places) add_keys(command, keys[place]);
+    for (const std::size_t place : places) command.add(value_of(claims[place].id)).add(claims[place].lease.count());
+    topology_.send({.command = std::move(command),
+                    .script = &renew_script(),
+                    .key = keys[places.front()].lock,
+                    .patience = patience,
+                    .on_reply = [this, count = places.size(), sent = loop_.now(),
+                                 answered = std::move(answered)](Result<Reply*> result) mutable {
+                      if (!result.ok()) return answered(std::move(result.failure()));
+                      answered(renewed(*result.value(), count, sent));
+                    }});
+  };
+  Renewals::send(
+      topology_, claims.size(), [&](std::size_t place) { return std::string_view(keys[place].lock); }, send,
+      std::move(done));
+}
+
+Result<std::vector<ClaimAnswer>> PlainClaims::renewed(const Reply& reply, std::size_t count, Instant sent) {
+  if (reply.elements.size() != count) return topology_.not_understood();
+  std::vector<ClaimAnswer> answers;
+  answers.reserve(count);
+  for (const Reply& part : reply.elements) {
+    std::optional<ClaimAnswer> answer = answer_from(part, sent);
+    if (!answer) return topology_.not_understood();
+    answers.push_back(*std::move(answer));
+  }
+  return answers;
 }
 
 void PlainClaims::downgrade(const ClaimRef&, Done<ClaimAnswer> done) {

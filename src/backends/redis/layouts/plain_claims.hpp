@@ -1,7 +1,8 @@
 #pragma once
 
-#include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/layouts/batch.hpp"
 #include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "base/random.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
@@ -18,7 +19,7 @@ class PlainClaims final : public spi::Claims {
   static constexpr spi::milliseconds most_poll_interval{75};
 
   /// REQUIRES: all outlive it.
-  PlainClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys);
+  PlainClaims(const spi::BackendContext& context, Topology& topology, const Keys& keys);
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
   void release(const spi::ClaimRef& claim, spi::Done<bool> done) override;
@@ -26,11 +27,14 @@ class PlainClaims final : public spi::Claims {
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
  private:
+  using Renewals = Batch<spi::ClaimAnswer>;
+
+  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Reply& reply, std::size_t count, base::Instant sent);
   std::optional<spi::ClaimAnswer> answer_from(const Reply& reply, base::Instant sent);
   spi::milliseconds when_to_ask_again(long long lock_expires_in);
 
   spi::Loop& loop_;
-  Pipeline& pipeline_;
+  Topology& topology_;
   const Keys& keys_;
   base::Random chance_;
 };

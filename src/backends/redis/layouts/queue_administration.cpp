@@ -179,26 +179,42 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
 
 // --- looking --------------------------------------------------------------------------------------------------------
 
-void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience,
-                                    Pipeline::OnReply on_reply) {
-  Command command;
-  command.add(3 * lines.size());
-  for (const Keys::Parsed& line : lines) {
-    const LineKeys keys = keys_.line(line.name, line.permits);
-    command.add(keys.line).add(keys.claims).add(keys.order);
-  }
-  pipeline_.send(
-      {.command = std::move(command), .script = &show_script(), .patience = patience, .on_reply = std::move(on_reply)});
+void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Looks::Done done) {
+  std::vector<LineKeys> keys;
+  keys.reserve(lines.size());
+  for (const Keys::Parsed& line : lines) keys.push_back(keys_.line(line.name, line.permits));
+  const auto send = [&](const Looks::Places& places, Looks::Done answered) {
+    std::vector<Keys::Parsed> asked;
+    Command command;
+    command.add(3 * places.size());
+    for (const std::size_t place : places) {
+      command.add(keys[place].line).add(keys[place].claims).add(keys[place].order);
+      asked.push_back(lines[place]);
+    }
+    topology_.send(
+        {.command = std::move(command),
+         .script = &show_script(),
+         .key = keys[places.front()].line,
+         .patience = patience,
+         .on_reply = [this, asked = std::move(asked), answered = std::move(answered)](Result<Reply*> result) mutable {
+           if (!result.ok()) return answered(std::move(result.failure()));
+           const auto& replies = result.value()->elements;
+           if (replies.size() != asked.size()) return answered(topology_.not_understood());
+           std::vector<std::optional<LockStatus>> locks;
+           for (std::size_t i = 0; i < asked.size(); ++i) locks.push_back(lock_from(replies[i], asked[i]));
+           answered(std::move(locks));
+         }});
+  };
+  Looks::send(
+      topology_, lines.size(), [&](std::size_t place) { return std::string_view(keys[place].line); }, send,
+      std::move(done));
 }
 
 void QueueAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
-  const bool permits = kind == LockKind::semaphore;
-  ask_about({{name.text(), permits}}, spi::longest_patience,
-            [this, name = &name, permits, done = std::move(done)](Result<Reply*> result) mutable {
-              if (!result.ok()) return done(std::move(result.failure()));
-              const auto& replies = result.value()->elements;
-              if (replies.size() != 1) return done(pipeline_.not_understood());
-              done(lock_from(replies[0], {name->text(), permits}));
+  ask_about({{name.text(), kind == LockKind::semaphore}}, spi::longest_patience,
+            [done = std::move(done)](Result<std::vector<std::optional<LockStatus>>> locks) mutable {
+              if (!locks.ok()) return done(std::move(locks.failure()));
+              done(std::move(locks.value().front()));
             });
 }
 
@@ -208,59 +224,71 @@ struct QueueAdministration::Listing {
   Done<std::vector<LockStatus>> done;
   std::set<std::string> keys = {};  ///< a scan may find a key twice
   std::vector<LockStatus> locks = {};
-  std::size_t unanswered = 0;
+  std::size_t unanswered = 0;  ///< scans, then looks
   std::optional<Failure> failure = {};
+
+  void fail(Failure why) {
+    if (!failure) failure = std::move(why);
+  }
 };
 
 void QueueAdministration::list(std::string_view prefix, Done<std::vector<LockStatus>> done) {
-  auto listing = std::make_shared<Listing>(Listing{
+  const auto listing = std::make_shared<Listing>(Listing{
       .pattern = keys_.pattern(prefix), .deadline = loop_.now() + spi::longest_patience, .done = std::move(done)});
-  scan(std::move(listing), "0");
+  const std::vector<std::string> servers = topology_.key_of_each_server();
+  listing->unanswered = servers.size();
+  for (const std::string& key : servers) scan(listing, key, "0");
 }
 
-void QueueAdministration::scan(std::shared_ptr<Listing> listing, const std::string& cursor) {
-  const base::Duration patience = listing->deadline - loop_.now();
-  if (patience <= base::Duration::zero()) {
-    return listing->done(Failure{Errc::store_failed, pipeline_.address().shown() +
-                                                         " has so many keys that a listing takes more than a second; " +
-                                                         "give the locks a database of their own"});
-  }
+/// The keys of one server, which has `key`.
+void QueueAdministration::scan(const std::shared_ptr<Listing>& listing, const std::string& key,
+                               const std::string& cursor) {
   Command command;
   command.add("SCAN").add(cursor).add("MATCH").add(listing->pattern).add("COUNT").add(keys_at_once);
-  pipeline_.send({.command = std::move(command),
-                  .patience = patience,
-                  .on_reply = [this, listing = std::move(listing)](Result<Reply*> result) mutable {
-                    if (!result.ok()) return listing->done(std::move(result.failure()));
-                    Reply& reply = *result.value();
-                    if (reply.elements.size() != 2) {
-                      return listing->done(Failure{Errc::store_failed, "SCAN was answered with something else"});
-                    }
-                    for (Reply& key : reply.elements[1].elements) listing->keys.insert(std::move(key.text));
-                    const std::string next = reply.elements[0].text;
-                    next == "0" ? show(listing) : scan(std::move(listing), next);
-                  }});
+  topology_.send({.command = std::move(command),
+                  .key = key,
+                  .patience = listing->deadline - loop_.now(),
+                  .on_reply = [this, listing, key](Result<Reply*> result) { scanned(listing, key, result); }});
+}
+
+void QueueAdministration::scanned(const std::shared_ptr<Listing>& listing, const std::string& key,
+                                  Result<Reply*>& result) {
+  if (!result.ok()) {
+    listing->fail(std::move(result.failure()));
+  } else if (Reply& reply = *result.value(); reply.elements.size() != 2) {
+    listing->fail(Failure{Errc::store_failed, "SCAN was answered with something else"});
+  } else {
+    for (Reply& found : reply.elements[1].elements) listing->keys.insert(std::move(found.text));
+    const std::string cursor = reply.elements[0].text;
+    if (cursor != "0" && loop_.now() < listing->deadline) return scan(listing, key, cursor);
+    if (cursor != "0") {
+      listing->fail(Failure{Errc::store_failed, topology_.shown() +
+                                                    " has so many keys that a listing takes more than a second; " +
+                                                    "give the locks a database of their own"});
+    }
+  }
+  if (--listing->unanswered > 0) return;
+  if (listing->failure || listing->keys.empty()) return finish(*listing);
+  show(listing);
 }
 
 void QueueAdministration::show(const std::shared_ptr<Listing>& listing) {
-  if (listing->keys.empty()) return finish(*listing);
   std::vector<Keys::Parsed> lines;
   for (const std::string& key : listing->keys) {
     lines.push_back(Keys::parse(key));
     if (lines.size() == lines_at_once) show(listing, std::exchange(lines, {}));
   }
-  if (!lines.empty()) show(listing, std::move(lines));
+  if (!lines.empty()) show(listing, lines);
 }
 
-void QueueAdministration::show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines) {
+void QueueAdministration::show(const std::shared_ptr<Listing>& listing, const std::vector<Keys::Parsed>& lines) {
   ++listing->unanswered;
-  const auto asked = std::make_shared<const std::vector<Keys::Parsed>>(std::move(lines));
-  ask_about(*asked, listing->deadline - loop_.now(), [listing, asked](Result<Reply*> result) {
-    if (!result.ok()) {
-      listing->failure = std::move(result.failure());
+  ask_about(lines, listing->deadline - loop_.now(), [listing](Result<std::vector<std::optional<LockStatus>>> locks) {
+    if (!locks.ok()) {
+      listing->fail(std::move(locks.failure()));
     } else {
-      const auto& replies = result.value()->elements;
-      for (std::size_t i = 0; i < std::min(replies.size(), asked->size()); ++i) {
-        if (auto lock = lock_from(replies[i], (*asked)[i])) listing->locks.push_back(*std::move(lock));
+      for (std::optional<LockStatus>& lock : locks.value()) {
+        if (lock) listing->locks.push_back(*std::move(lock));
       }
     }
     if (--listing->unanswered == 0) finish(*listing);
@@ -283,8 +311,9 @@ void QueueAdministration::change(const LockName& name, bool permits, const Scrip
   Command command;
   command.add(4).add(keys.line).add(keys.claims).add(keys.order).add(keys.counter);
   for (const std::string& argument : arguments) command.add(argument);
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &script,
+                  .key = keys.line,
                   .on_reply = [done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     done(static_cast<std::size_t>(result.value()->integer));
@@ -313,6 +342,6 @@ void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done
          });
 }
 
-void QueueAdministration::now(Done<system_clock::time_point> done) { ask_time(pipeline_, std::move(done)); }
+void QueueAdministration::now(Done<system_clock::time_point> done) { ask_time(topology_, std::move(done)); }
 
 }  // namespace holdfast::redis

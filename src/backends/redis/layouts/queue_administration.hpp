@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/layouts/batch.hpp"
 #include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "spi/administration.hpp"
 #include "spi/loop.hpp"
 
@@ -17,8 +18,8 @@ namespace holdfast::redis {
 class QueueAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  QueueAdministration(spi::Loop& loop, Pipeline& pipeline, const Keys& keys)
-      : loop_(loop), pipeline_(pipeline), keys_(keys) {}
+  QueueAdministration(spi::Loop& loop, Topology& topology, const Keys& keys)
+      : loop_(loop), topology_(topology), keys_(keys) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   /// Goes through all keys of the database, and fails if that takes too long.
@@ -30,17 +31,20 @@ class QueueAdministration final : public spi::Administration {
   void now(spi::Done<std::chrono::system_clock::time_point> done) override;
 
  private:
+  using Looks = Batch<std::optional<LockStatus>>;
   struct Listing;
-  void ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Pipeline::OnReply on_reply);
-  void scan(std::shared_ptr<Listing> listing, const std::string& cursor);
+
+  void ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Looks::Done done);
+  void scan(const std::shared_ptr<Listing>& listing, const std::string& key, const std::string& cursor);
+  void scanned(const std::shared_ptr<Listing>& listing, const std::string& key, spi::Result<Reply*>& result);
   void show(const std::shared_ptr<Listing>& listing);
-  void show(const std::shared_ptr<Listing>& listing, std::vector<Keys::Parsed> lines);
+  void show(const std::shared_ptr<Listing>& listing, const std::vector<Keys::Parsed>& lines);
   static void finish(Listing& listing);
   void change(const LockName& name, bool permits, const Script& script, const std::vector<std::string>& arguments,
               spi::Done<std::size_t> done);
 
   spi::Loop& loop_;
-  Pipeline& pipeline_;
+  Topology& topology_;
   const Keys& keys_;
 };
 

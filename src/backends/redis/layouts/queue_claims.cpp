@@ -73,18 +73,20 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
     withdraw_elsewhere({request.name, request.kind(), *request.replaces, request.lease}, request.mode);
   const bool permits = request.mode.kind == ClaimMode::permits;
   const milliseconds delay = std::min(request.lock_delay, longest_delay);
+  const LineKeys keys = keys_.line(request.name.text(), permits);
   Command command(usual_bytes);
   command.add(4);
-  add_keys(command, keys_.line(request.name.text(), permits));
+  add_keys(command, keys);
   command.add(IdBytes(request.id)).add(RecordTail::of(request, client_)).add(request.lease.count());
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
   request.replaces ? command.add(IdBytes(*request.replaces)) : command.add("");
   if (delay > milliseconds::zero()) command.add(delay.count());
 
-  pipeline_.send(
+  topology_.send(
       {.command = std::move(command),
        .script = &claim_script(),
-       .about = Pipeline::about(request.name),
+       .key = keys.line,
+       .order = Request::Order::kept,
        .patience = spi::patience(request.lease),
        .on_reply = [this, asked = Asked(request, loop_.now()), done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
@@ -106,7 +108,7 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
   } else {
     answer = answer_from(reply, asked.sent);
   }
-  if (!answer) return pipeline_.not_understood();
+  if (!answer) return topology_.not_understood();
   notices_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
   return *std::move(answer);
 }
@@ -134,14 +136,16 @@ void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
 }
 
 void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> done) {
+  const LineKeys keys = keys_.line(claim.name.text(), permits);
   Command command(usual_bytes);
   command.add(4);
-  add_keys(command, keys_.line(claim.name.text(), permits));
+  add_keys(command, keys);
   command.add(IdBytes(claim.id));
-  pipeline_.send(
+  topology_.send(
       {.command = std::move(command),
        .script = &claim_script(),
-       .about = Pipeline::about(claim.name),
+       .key = keys.line,
+       .order = Request::Order::kept,
        .patience = spi::patience(claim.lease),
        .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
@@ -154,56 +158,75 @@ void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> d
 // --- renew ----------------------------------------------------------------------------------------------------------
 
 /// A claim whose kind is not known is looked for in both lines.
-struct QueueClaims::Renewal {
-  struct Look {
-    const LockName& name;
-    spi::ClaimId id;
-    milliseconds lease;
-    bool permits;
-    bool is_last;  ///< there is no other line in which it might stand
-  };
-  std::vector<Look> looks;
-  Instant sent;
+struct QueueClaims::Look {
+  const LockName& name;
+  spi::ClaimId id;
+  milliseconds lease;
+  bool permits;
+  bool is_last;  ///< there is no other line in which it might stand
 };
 
 void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
   if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
-  auto renewal = std::make_unique<Renewal>(Renewal{.looks = {}, .sent = loop_.now()});
-  renewal->looks.reserve(claims.size());
+  std::vector<Look> looks;
+  looks.reserve(claims.size());
   base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) {
     patience = std::min(patience, spi::patience(claim.lease));
     const std::optional<bool> permits = notices_.claims().permits(claim.name, claim.id);
-    if (!permits) renewal->looks.push_back({claim.name, claim.id, claim.lease, false, false});
-    renewal->looks.push_back({claim.name, claim.id, claim.lease, permits.value_or(true), true});
+    if (!permits) looks.push_back({claim.name, claim.id, claim.lease, false, false});
+    looks.push_back({claim.name, claim.id, claim.lease, permits.value_or(true), true});
   }
-  Command command;
-  command.add(4 * renewal->looks.size());
-  for (const Renewal::Look& look : renewal->looks) add_keys(command, keys_.line(look.name.text(), look.permits));
-  for (const Renewal::Look& look : renewal->looks) command.add(IdBytes(look.id)).add(look.lease.count());
-  pipeline_.send(
-      {.command = std::move(command),
-       .script = &renew_script(),
-       .patience = patience,
-       .on_reply = [this, renewal = std::move(renewal), done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         done(renewed(*renewal, *result.value()));
-       }});
+  std::vector<LineKeys> keys;
+  keys.reserve(looks.size());
+  for (const Look& look : looks) keys.push_back(keys_.line(look.name.text(), look.permits));
+  const Instant sent = loop_.now();
+  const auto send = [&](const Renewals::Places& places, Renewals::Done answered) {
+    Command command;
+    command.add(4 * places.size());
+    for (const std::size_t place : places) add_keys(command, keys[place]);
+    for (const std::size_t place : places) command.add(IdBytes(looks[place].id)).add(looks[place].lease.count());
+    topology_.send({.command = std::move(command),
+                    .script = &renew_script(),
+                    .key = keys[places.front()].line,
+                    .patience = patience,
+                    .on_reply = [this, count = places.size(), sent,
+                                 answered = std::move(answered)](Result<Reply*> result) mutable {
+                      if (!result.ok()) return answered(std::move(result.failure()));
+                      answered(answers_from(*result.value(), count, sent));
+                    }});
+  };
+  Renewals::send(
+      topology_, keys.size(), [&](std::size_t place) { return std::string_view(keys[place].line); }, send,
+      [this, looks, sent, done = std::move(done)](Result<std::vector<ClaimAnswer>> answers) mutable {
+        if (!answers.ok()) return done(std::move(answers.failure()));
+        done(renewed(looks, sent, std::move(answers.value())));
+      });
 }
 
-Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const Renewal& renewal, Reply& reply) {
-  if (reply.elements.size() != renewal.looks.size()) return pipeline_.not_understood();
+Result<std::vector<ClaimAnswer>> QueueClaims::answers_from(Reply& reply, std::size_t count, Instant sent) {
+  if (reply.elements.size() != count) return topology_.not_understood();
   std::vector<ClaimAnswer> answers;
-  answers.reserve(renewal.looks.size());
-  std::optional<ClaimAnswer> found;  // in the first line of two
-  for (std::size_t i = 0; i < renewal.looks.size(); ++i) {
-    const Renewal::Look& look = renewal.looks[i];
-    std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], renewal.sent);
-    if (!answer) return pipeline_.not_understood();
-    const bool is_there = answer->standing != ClaimAnswer::Standing::absent;
-    if (is_there || (look.is_last && !found)) notices_.note(look.name, look.id, *answer, look.permits, renewal.sent);
-    if (is_there) found = std::move(answer);
-    if (look.is_last) answers.push_back(std::exchange(found, std::nullopt).value_or(ClaimAnswer{}));
+  answers.reserve(count);
+  for (Reply& part : reply.elements) {
+    std::optional<ClaimAnswer> answer = answer_from(part, sent);
+    if (!answer) return topology_.not_understood();
+    answers.push_back(*std::move(answer));
+  }
+  return answers;
+}
+
+std::vector<ClaimAnswer> QueueClaims::renewed(const std::vector<Look>& looks, Instant sent,
+                                              std::vector<ClaimAnswer> found) {
+  std::vector<ClaimAnswer> answers;
+  answers.reserve(looks.size());
+  std::optional<ClaimAnswer> in_first;  // of two lines
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    const Look& look = looks[i];
+    const bool is_there = found[i].standing != ClaimAnswer::Standing::absent;
+    if (is_there || (look.is_last && !in_first)) notices_.note(look.name, look.id, found[i], look.permits, sent);
+    if (is_there) in_first = std::move(found[i]);
+    if (look.is_last) answers.push_back(std::exchange(in_first, std::nullopt).value_or(ClaimAnswer{}));
   }
   return answers;
 }
@@ -229,18 +252,20 @@ void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
+  const LineKeys keys = keys_.line(claim.name.text(), false);
   Command command;
   command.add(4);
-  add_keys(command, keys_.line(claim.name.text(), false));
+  add_keys(command, keys);
   command.add(IdBytes(claim.id));
-  pipeline_.send({.command = std::move(command),
+  topology_.send({.command = std::move(command),
                   .script = &downgrade_script(),
-                  .about = Pipeline::about(claim.name),
+                  .key = keys.line,
+                  .order = Request::Order::kept,
                   .patience = spi::patience(claim.lease),
                   .on_reply = [this, sent = loop_.now(), done = std::move(done)](Result<Reply*> result) mutable {
                     if (!result.ok()) return done(std::move(result.failure()));
                     std::optional<ClaimAnswer> answer = answer_from(*result.value(), sent);
-                    if (!answer) return done(pipeline_.not_understood());
+                    if (!answer) return done(topology_.not_understood());
                     done(*std::move(answer));
                   }});
 }

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/layouts/batch.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "backends/redis/layouts/queue_notices.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "spi/backend.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
@@ -20,11 +21,11 @@ namespace holdfast::redis {
 class QueueClaims final : public spi::Claims {
  public:
   /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
-  QueueClaims(const spi::BackendContext& context, Pipeline& pipeline, const Keys& keys, QueueNotices& notices,
+  QueueClaims(const spi::BackendContext& context, Topology& topology, const Keys& keys, QueueNotices& notices,
               std::string client)
       : loop_(context.loop),
         events_(context.events),
-        pipeline_(pipeline),
+        topology_(topology),
         keys_(keys),
         notices_(notices),
         client_(std::move(client)) {}
@@ -55,10 +56,13 @@ class QueueClaims final : public spi::Claims {
           replaces(request.replaces),
           sent(now) {}
   };
-  struct Renewal;
+  using Renewals = Batch<spi::ClaimAnswer>;
+  struct Look;
 
   spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
-  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const Renewal& renewal, Reply& reply);
+  spi::Result<std::vector<spi::ClaimAnswer>> answers_from(Reply& reply, std::size_t count, base::Instant sent);
+  std::vector<spi::ClaimAnswer> renewed(const std::vector<Look>& looks, base::Instant sent,
+                                        std::vector<spi::ClaimAnswer> found);
   void withdraw_elsewhere(const spi::ClaimRef& replaced, const spi::Mode& mode);
   void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
   void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
@@ -74,7 +78,7 @@ class QueueClaims final : public spi::Claims {
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;
-  Pipeline& pipeline_;
+  Topology& topology_;
   const Keys& keys_;
   QueueNotices& notices_;
   const std::string client_;

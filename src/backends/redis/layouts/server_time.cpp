@@ -5,8 +5,8 @@
 
 namespace holdfast::redis {
 
-void ask_time(Pipeline& pipeline, spi::Done<std::chrono::system_clock::time_point> done) {
-  pipeline.send(
+void ask_time(Topology& topology, spi::Done<std::chrono::system_clock::time_point> done) {
+  topology.send(
       {.command = Command().add("TIME"), .on_reply = [done = std::move(done)](spi::Result<Reply*> result) mutable {
          if (!result.ok()) return done(std::move(result.failure()));
          const auto& parts = result.value()->elements;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/redis/connection/pipeline.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::redis {
@@ -17,6 +17,6 @@ constexpr std::chrono::system_clock::time_point time_of_day(std::chrono::microse
 }
 
 /// What the server's clock says.
-void ask_time(Pipeline& pipeline, spi::Done<std::chrono::system_clock::time_point> done);
+void ask_time(Topology& topology, spi::Done<std::chrono::system_clock::time_point> done);
 
 }  // namespace holdfast::redis
