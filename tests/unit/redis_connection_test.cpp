@@ -1,37 +1,14 @@
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <optional>
 #include <string>
 
 #include "backends/redis/connection/connection.hpp"
 #include "support/polling_loop.hpp"
+#include "unit/redis_peer.hpp"
 
 namespace holdfast::redis {
 namespace {
-
-/// A server that accepts one connection and reads nothing.
-class SilentServer {
- public:
-  SilentServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener_.get(), generic, length), 0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    EXPECT_EQ(::getsockname(listener_.get(), generic, &length), 0);
-    port = std::to_string(ntohs(address.sin_port));
-  }
-
-  std::string port;
-
- private:
-  base::FileDescriptor listener_;
-};
 
 struct Owner final : Connection::Owner {
   void connection_up() override { ++ups; }
@@ -48,8 +25,8 @@ struct Owner final : Connection::Owner {
 
 class RedisConnection : public testing::Test {
  protected:
-  const SilentServer server_;
-  const ServerAddress address_ = {.host = "127.0.0.1", .port = server_.port};
+  const test::RedisPeer silent_server_;
+  const ServerAddress address_ = {.host = "127.0.0.1", .port = silent_server_.port()};
   test::PollingLoop loop_;
   TlsSetup tls_setup_{loop_, address_};
   Owner owner_;
