@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Order = Request::Order;
 
-const Script script = {"return 1"};
+const Script script({"return 1"});
 constexpr std::string_view by_text = "EVAL\r\n";
 constexpr std::string_view by_digest = "EVALSHA\r\n";
 /// After it the connection is tried again, and no request has been given up yet.

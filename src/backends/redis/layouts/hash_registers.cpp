@@ -50,11 +50,11 @@ return redis.call('HGET', KEYS[1], 'd')
 )lua";
 
 const Script& write_script() {
-  static const Script script = {write_if_unchanged};
+  static const Script script = {{write_if_unchanged}};
   return script;
 }
 const Script& add_script() {
-  static const Script script = {add_amount};
+  static const Script script = {{add_amount}};
   return script;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/redis/layouts/claim_record.hpp"
+#include "backends/redis/layouts/plain_lock.hpp"
 #include "backends/redis/layouts/server_time.hpp"
 #include "backends/redis/protocol/script.hpp"
 #include "kit/answer_soon.hpp"
@@ -31,17 +32,17 @@ local answer = {{}}
 if value then
   local holder = {0, 0, redis.call('PTTL', KEYS[1]), ''}
   local said = redis.call('GET', KEYS[2])
-  if said and said:sub(1, 32) == value then
-    holder[1], holder[2] = struct.unpack('<dd', said, 33)
-    holder[4] = said:sub(49)
+  if said and said:sub($value_of_holder) == value then
+    holder[1], holder[2] = struct.unpack($two_times, said, $number_at)
+    holder[4] = said:sub($description_of_holder_at)
   end
   answer[1] = holder
 end
 local waiters = redis.call('HVALS', KEYS[3])
 for i = 1, #waiters do
-  local since, expires = struct.unpack('<dd', waiters[i])
+  local since, expires = struct.unpack($two_times, waiters[i])
   if expires > now then
-    answer[#answer + 1] = {0, since, math.floor((expires - now) / 1000), waiters[i]:sub(17)}
+    answer[#answer + 1] = {0, since, math.floor((expires - now) / 1000), waiters[i]:sub($description_of_waiter_at)}
   end
 end
 if not value and #answer == 1 then return {} end
@@ -53,17 +54,17 @@ constexpr std::string_view evict_holder = R"lua(
 local value = redis.call('GET', KEYS[1])
 if not value then return 0 end
 local said = redis.call('GET', KEYS[2])
-if said and said:sub(1, 32) == value and struct.unpack('<d', said, 33) > tonumber(ARGV[1]) then return 0 end
+if said and said:sub($value_of_holder) == value and struct.unpack('<d', said, $number_at) > tonumber(ARGV[1]) then return 0 end
 redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 )lua";
 
 const Script& show_script() {
-  static const Script script = {show_lock};
+  static const Script script = {{show_lock}, plain_lock::constants};
   return script;
 }
 const Script& evict_script() {
-  static const Script script = {evict_holder};
+  static const Script script = {{evict_holder}, plain_lock::constants};
   return script;
 }
 

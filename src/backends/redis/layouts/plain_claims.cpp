@@ -25,7 +25,7 @@ using spi::Result;
 namespace {
 
 // KEYS: the lock's four. ARGV: value; lease in milliseconds; description; 'r' to be refused when it is busy; the value
-// that it replaces. {0} if refused, else what keep() or wait() says. Whoever replaces a claim that held would always be
+// that it replaces. {$absent} if refused, else what keep() or wait() says. Whoever replaces a claim that held would always be
 // the first to find the lock free: if it can, it waits, so that others have a chance.
 constexpr std::string_view acquire_one = R"lua(
 local value, lease, replaced = ARGV[1], ARGV[2], ARGV[5]
@@ -38,16 +38,16 @@ if replaced ~= '' and replaced ~= value then
   redis.call('HDEL', KEYS[3], replaced)
 end
 if not yields and redis.call('SET', KEYS[1], value, 'NX', 'PX', lease) then
-  return {1, say(1, value, lease, ARGV[3]), tonumber(lease)}
+  return {$granted, say(1, value, lease, ARGV[3]), tonumber(lease)}
 end
 if redis.call('GET', KEYS[1]) == value then return keep(1, value, lease) end
 local since, expires = now, now + lease * 1000
 local before = redis.call('HGET', KEYS[3], value)
 if before then
-  local joined, ends = struct.unpack('<dd', before)
+  local joined, ends = struct.unpack($two_times, before)
   if ends > now then since, expires = joined, math.max(expires, ends) else before = nil end
 end
-if ARGV[4] == 'r' and not before then return {0} end
+if ARGV[4] == 'r' and not before then return {$absent} end
 return wait(1, value, since, expires, ARGV[3])
 )lua";
 
@@ -62,26 +62,26 @@ else
 end
 )lua";
 
-// KEYS: four for each claim. ARGV: for each claim its value, and a lease in milliseconds. For each claim {0}, or what
+// KEYS: four for each claim. ARGV: for each claim its value, and a lease in milliseconds. For each claim {$absent}, or what
 // keep() or wait() says. To renew a claim that waits is to try again; it is granted what it then has of its lease.
 constexpr std::string_view renew_all = R"lua(
 local answers = {}
 for i = 1, #ARGV / 2 do
   local at, value, lease = 4 * i - 3, ARGV[2 * i - 1], ARGV[2 * i]
-  local answer = {0}
+  local answer = {$absent}
   if redis.call('GET', KEYS[at]) == value then
     answer = keep(at, value, lease)
   else
     local record = redis.call('HGET', KEYS[at + 2], value)
     local since, expires = 0, 0
-    if record then since, expires = struct.unpack('<dd', record) end
+    if record then since, expires = struct.unpack($two_times, record) end
     if expires > now then
       expires = math.max(expires, now + lease * 1000)
       local left = math.max(math.floor((expires - now) / 1000), 1)
       if redis.call('SET', KEYS[at], value, 'NX', 'PX', left) then
-        answer = {1, say(at, value, left, record:sub(17)), left}
+        answer = {$granted, say(at, value, left, record:sub($description_of_waiter_at)), left}
       else
-        answer = wait(at, value, since, expires, record:sub(17))
+        answer = wait(at, value, since, expires, record:sub($description_of_waiter_at))
       end
     end
   end
@@ -91,15 +91,15 @@ return answers
 )lua";
 
 const Script& acquire_script() {
-  static const Script script = {plain_lock::functions, acquire_one};
+  static const Script script = {{plain_lock::functions, acquire_one}, plain_lock::constants};
   return script;
 }
 const Script& release_script() {
-  static const Script script = {release_one};
+  static const Script script = {{release_one}};
   return script;
 }
 const Script& renew_script() {
-  static const Script script = {plain_lock::functions, renew_all};
+  static const Script script = {{plain_lock::functions, renew_all}, plain_lock::constants};
   return script;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <string_view>
+
+#include "backends/redis/protocol/script.hpp"
 
 /// How the layout `plain` keeps a lock.
 ///
@@ -19,6 +22,21 @@
 /// it waits, so that a renewal never brings a claim back that is gone. Numbers and times are as in queue_line.hpp.
 namespace holdfast::redis::plain_lock {
 
+/// What stands in the scripts for a name with a $.
+inline constexpr auto constants = std::to_array<Script::Constant>({
+    {"value_of_holder", "1, 32"},
+    {"number_at", "33"},
+    {"description_of_holder_at", "49"},
+    {"two_times", "'<dd'"},  // of a holder: number, since; of a waiter: since, expires
+    {"expires_of_waiter_at", "9"},
+    {"description_of_waiter_at", "17"},
+    {"longest_ttl", "2592000000"},  // milliseconds: LockOptions::max_ttl
+    // What an answer begins with.
+    {"absent", "0"},
+    {"granted", "1"},
+    {"waiting", "2"},
+});
+
 /// KEYS[at] to KEYS[at + 3]: lock, holder, waiters, counter.
 inline constexpr std::string_view functions = R"lua(
 local time = redis.call('TIME')
@@ -33,12 +51,12 @@ end
 -- The number of the grant. What is said of it lasts for as long as the lock.
 local function say(at, value, lease, description)
   local number = mint(at)
-  redis.call('SET', KEYS[at + 1], value .. struct.pack('<dd', number, now) .. description, 'PX', lease)
+  redis.call('SET', KEYS[at + 1], value .. struct.pack($two_times, number, now) .. description, 'PX', lease)
   redis.call('HDEL', KEYS[at + 2], value)
   return number
 end
 
--- {1, number, lease} of who has the lock. Never shortens a lease.
+-- {$granted, number, lease} of who has the lock. Never shortens a lease.
 local function keep(at, value, lease)
   local left = redis.call('PTTL', KEYS[at])
   if left >= 0 and left < tonumber(lease) then
@@ -48,24 +66,24 @@ local function keep(at, value, lease)
   end
   local said = redis.call('GET', KEYS[at + 1])
   local number
-  if said and said:sub(1, 32) == value then
-    number = struct.unpack('<d', said, 33)
+  if said and said:sub($value_of_holder) == value then
+    number = struct.unpack('<d', said, $number_at)
   else
-    number = say(at, value, left > 0 and left or 2592000000, '')
+    number = say(at, value, left > 0 and left or $longest_ttl, '')
   end
-  return {1, number, left}
+  return {$granted, number, left}
 end
 
--- {2, least number, lease, place, milliseconds until the lock may be free} of who waits; -1: perhaps never.
+-- {$waiting, least number, lease, place, milliseconds until the lock may be free} of who waits; -1: perhaps never.
 local function wait(at, value, since, expires, description)
-  redis.call('HSET', KEYS[at + 2], value, struct.pack('<dd', since, expires) .. description)
+  redis.call('HSET', KEYS[at + 2], value, struct.pack($two_times, since, expires) .. description)
   local left = math.max(math.floor((expires - now) / 1000), 1)
   if redis.call('PTTL', KEYS[at + 2]) < left then redis.call('PEXPIRE', KEYS[at + 2], left) end
   -- Waiters that died are swept out by those that live, one at a time.
   local some = redis.call('HRANDFIELD', KEYS[at + 2], 1, 'WITHVALUES')
-  if struct.unpack('<d', some[2], 9) <= now then redis.call('HDEL', KEYS[at + 2], some[1]) end
+  if struct.unpack('<d', some[2], $expires_of_waiter_at) <= now then redis.call('HDEL', KEYS[at + 2], some[1]) end
   local least = (redis.call('ZSCORE', KEYS[at + 3], 'n') or 0) + 1
-  return {2, least, left, 1, redis.call('PTTL', KEYS[at])}
+  return {$waiting, least, left, 1, redis.call('PTTL', KEYS[at])}
 end
 )lua";
 

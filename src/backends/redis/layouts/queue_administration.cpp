@@ -30,20 +30,21 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local function add(answer, record)
   if not record then return end
-  local number, since, expires, _, mode, units = struct.unpack('<ddddBI4', record)
+  local number, since, expires, _, mode, units = struct.unpack($to_units, record)
   if expires <= now then return end
   local left = math.floor((expires - now) / 1000)
-  answer[#answer + 1] = struct.pack('<dddBI4', number, since, left, mode, units) .. record:sub(74)
+  answer[#answer + 1] = struct.pack('<dddBI4', number, since, left, mode, units) .. record:sub($description_at)
 end
 local answers = {}
 for i = 1, #KEYS, 3 do
   local answer = {0}
   local state = redis.call('GET', KEYS[i])
-  if state and state:byte() == 83 then
-    answer = {(struct.unpack('<I4', state, 55))}
-    add(answer, state:sub(18))
+  if state and state:byte() == $simple then
+    answer = {(struct.unpack('<I4', state, $simple_total_at))}
+    add(answer, state:sub($simple_record_at))
   elseif state then
-    answer = {(struct.unpack('<d', state, 10))}
+    local _, limit = struct.unpack($state, state, 2)
+    answer = {limit}
     local ids = redis.call('ZRANGE', KEYS[i + 2], 0, -1)
     for j = 1, #ids do add(answer, redis.call('HGET', KEYS[i + 1], ids[j])) end
   end
@@ -59,10 +60,10 @@ if not state then return 0 end
 read_clock()
 enter(1, state)
 local evicted = 0
-local holders = redis.call('ZRANGEBYSCORE', order, '-inf', '(4500000000000000')
+local holders = redis.call('ZRANGEBYSCORE', order, '-inf', '($queue')
 for i = 1, #holders do
   local record = redis.call('HGET', claims, holders[i])
-  local number, _, expires, _, _, _, _, client = struct.unpack('<ddddBI4I4c32', record)
+  local number, _, expires, _, _, _, _, client = struct.unpack($to_client, record)
   if number <= tonumber(ARGV[1]) then
     if expires > now then
       tell('c', client, holders[i], 0, 0)
@@ -83,9 +84,9 @@ if not state then return 0 end
 read_clock()
 enter(1, state)
 local asked = 0
-local holders = redis.call('ZRANGEBYSCORE', order, '-inf', '(4500000000000000')
+local holders = redis.call('ZRANGEBYSCORE', order, '-inf', '($queue')
 for i = 1, #holders do
-  local _, _, expires, _, _, _, _, client = struct.unpack('<ddddBI4I4c32', redis.call('HGET', claims, holders[i]))
+  local _, _, expires, _, _, _, _, client = struct.unpack($to_client, redis.call('HGET', claims, holders[i]))
   if expires > now then
     redis.call('HSET', claims, 'a' .. holders[i], struct.pack('<d', now + ARGV[1] * 1000) .. ARGV[2])
     tell('c', client, holders[i], 0, 0)
@@ -107,10 +108,10 @@ if used == 0 then
   return 0
 end
 limit = tonumber(ARGV[1])
-local waiters = redis.call('ZRANGEBYSCORE', order, queue, '+inf')
+local waiters = redis.call('ZRANGEBYSCORE', order, $queue, '+inf')
 for i = 1, #waiters do
   local record = redis.call('HGET', claims, waiters[i])
-  local _, _, _, _, _, units, _, client = struct.unpack('<ddddBI4I4c32', record)
+  local _, _, _, _, _, units, _, client = struct.unpack($to_client, record)
   if units > limit then
     remove(waiters[i], record)
     tell('c', client, waiters[i], 0, 0)
@@ -122,19 +123,19 @@ return 1
 )lua";
 
 const Script& show_script() {
-  static const Script script = {show_lines};
+  static const Script script = {{show_lines}, queue_line::constants};
   return script;
 }
 const Script& evict_script() {
-  static const Script script = {queue_line::functions, evict_holders};
+  static const Script script = {{queue_line::functions, evict_holders}, queue_line::constants};
   return script;
 }
 const Script& ask_script() {
-  static const Script script = {queue_line::functions, ask_holders};
+  static const Script script = {{queue_line::functions, ask_holders}, queue_line::constants};
   return script;
 }
 const Script& resize_script() {
-  static const Script script = {queue_line::functions, resize_line};
+  static const Script script = {{queue_line::functions, resize_line}, queue_line::constants};
   return script;
 }
 

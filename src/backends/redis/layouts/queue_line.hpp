@@ -1,18 +1,22 @@
 #pragma once
 
+#include <array>
 #include <string_view>
+
+#include "backends/redis/protocol/script.hpp"
 
 /// How the layout `queue` keeps a line of claims, and the functions by which its scripts change one.
 ///
 /// | key     | type       | one claim holds, nobody waits   | else                                               |
 /// |---------|------------|---------------------------------|----------------------------------------------------|
 /// | line    | string     | 'S', the claim's id, its record | 'F', units used, units there are, when keys expire |
-/// | claims  | hash       | -                               | id -> record; 'a' id -> a wish that it let go      |
+/// | claims  | hash       | -                               | id -> record; 'a' id -> until when it was asked to |
+/// |         |            |                                 | let go, and why                                    |
 /// | order   | sorted set | -                               | holders by when they open, then waiters by arrival |
 /// | counter | sorted set | the largest number ever granted | the same                                           |
 ///
-/// So a free name costs one SET NX, and a place in the line is a rank. Scores below `queue` are times, and those from
-/// there on places. The modes differ only in how many units they take: permits k of n; shared claims 1 and exclusive
+/// So a free name costs one SET NX, and a place in the line is a rank. Scores below $queue are times, and those from
+/// there on places; what a time can be is far below. The modes differ only in how many units they take: permits k of n; shared claims 1 and exclusive
 /// ones all of a number that nobody reaches.
 ///
 /// A record is: number (0 while it waits), since, expires, opens, mode, units, total, client, description. Times are
@@ -21,11 +25,54 @@
 /// still takes its place.
 ///
 /// Keys expire by themselves when nothing in them counts any more, or up to a minute later; only the counter stays.
+///
+/// Scripts tell the client of a claim what has happened to it by a message on the client's channel, which Keys names,
+/// too: `<prefix>:client:<client>`. One server delivers a message whatever the channel is called, and one channel for
+/// all claims of a client costs it one subscription, made when the first of them waits. In a cluster only a channel with
+/// the hash tag of the script's keys can be published to by SPUBLISH; there $publish and $client_channel become
+/// 'SPUBLISH' and `<prefix>:{<bucket>}:client:`, and a client has a channel for each bucket in which it waits. On one
+/// server that would cost each claim that waits in a new bucket another subscription and another look at it.
 namespace holdfast::redis::queue_line {
 
-/// Microseconds from which on scores are places; what a time can be is far below.
+/// What stands in the scripts for a name with a $. A record's parts begin at $..._at; those of the record in a simple
+/// state 17 bytes later, behind the 'S' and the id.
+inline constexpr auto constants = std::to_array<Script::Constant>({
+    // The first byte of a state: 'S' or 'F'.
+    {"simple", "83"},
+    {"full", "70"},
+    // struct's formats: a full state, and a record up to a part of it.
+    {"state", "'<ddd'"},
+    {"times", "'<dddd'"},  // number, since, expires, opens
+    {"to_units", "'<ddddBI4'"},
+    {"to_total", "'<ddddBI4I4'"},
+    {"to_client", "'<ddddBI4I4c32'"},
+    {"terms", "'<BI4I4'"},  // mode, units, total
+    {"expires_at", "17"},
+    {"terms_at", "33"},
+    {"units_at", "34"},
+    {"total_at", "38"},
+    {"description_at", "74"},
+    {"simple_id", "2, 17"},
+    {"simple_record_at", "18"},
+    {"simple_since_at", "26"},
+    {"simple_expires_at", "34"},
+    {"simple_opens_at", "42"},
+    {"simple_terms_at", "50"},
+    {"simple_total_at", "55"},
+    {"queue", "4500000000000000"},
+    {"exclusive", "1"},
+    {"shared", "2"},
+    // What an answer begins with.
+    {"absent", "0"},
+    {"granted", "1"},
+    {"waiting", "2"},
+    {"other_total", "3"},
+    {"publish", "'PUBLISH'"},
+    // The key of a line, which is KEYS[1] or `line`, up to its bucket.
+    {"before_bucket", "':{'"},
+});
+
 inline constexpr std::string_view functions = R"lua(
-local queue = 4500000000000000
 local line, claims, order, counter, before, used, limit, keep
 local now
 
@@ -35,7 +82,7 @@ local function read_clock()
 end
 
 local function rearmed(record, number, since, expires, opens)
-  return struct.pack('<dddd', number, since, expires, opens) .. record:sub(33)
+  return struct.pack($times, number, since, expires, opens) .. record:sub($terms_at)
 end
 
 -- A larger one than ever before, and not below the time of day: so it rises even if the server has lost its data.
@@ -45,8 +92,8 @@ local function mint()
 end
 
 local function tell(kind, client, id, number, lease)
-  local channel = line:sub(1, line:find(':{', 1, true)) .. 'client:' .. client
-  redis.call('PUBLISH', channel, kind .. id .. string.format('%.0f %.0f ', number, lease) .. line)
+  local channel = line:sub(1, line:find($before_bucket, 1, true)) .. 'client:' .. client
+  redis.call($publish, channel, kind .. id .. string.format('%.0f %.0f ', number, lease) .. line)
 end
 
 local function keep_until(opens)
@@ -61,7 +108,7 @@ end
 local function remove(id, record)
   redis.call('ZREM', order, id)
   if not record then return end
-  local number, _, _, _, _, units = struct.unpack('<ddddBI4', record)
+  local number, _, _, _, _, units = struct.unpack($to_units, record)
   redis.call('HDEL', claims, id, 'a' .. id)
   if number > 0 then used = used - units end
 end
@@ -70,11 +117,11 @@ end
 -- waiter that died must not hold up others for a lease of its own.
 local function promote()
   while used < limit do
-    local id = redis.call('ZRANGEBYSCORE', order, queue, '+inf', 'LIMIT', 0, 1)[1]
+    local id = redis.call('ZRANGEBYSCORE', order, $queue, '+inf', 'LIMIT', 0, 1)[1]
     if not id then return end
     local record = redis.call('HGET', claims, id)
     local expires, opens, units, client, _ = 0
-    if record then _, _, expires, opens, _, units, _, client = struct.unpack('<ddddBI4I4c32', record) end
+    if record then _, _, expires, opens, _, units, _, client = struct.unpack($to_client, record) end
     if expires <= now then
       remove(id, record)
     elseif units > limit - used then
@@ -94,11 +141,11 @@ end
 local function enter(first, state)
   line, claims, order, counter = KEYS[first], KEYS[first + 1], KEYS[first + 2], KEYS[first + 3]
   before = state
-  if state:byte() == 70 then
-    used, limit, keep = struct.unpack('<ddd', state, 2)
+  if state:byte() == $full then
+    used, limit, keep = struct.unpack($state, state, 2)
   else
-    local id, record = state:sub(2, 17), state:sub(18)
-    local _, _, _, opens, _, units, total = struct.unpack('<ddddBI4I4', record)
+    local id, record = state:sub($simple_id), state:sub($simple_record_at)
+    local _, _, _, opens, _, units, total = struct.unpack($to_total, record)
     used, limit, keep = units, total, 0
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', order, opens, id)
@@ -115,21 +162,21 @@ local function leave()
     redis.call('DEL', line, claims, order)
     return
   end
-  local state = 'F' .. struct.pack('<ddd', used, limit, keep)
+  local state = 'F' .. struct.pack($state, used, limit, keep)
   if state ~= before then redis.call('SET', line, state, 'PXAT', string.format('%.0f', keep)) end
 end
 
--- The record of a claim that lives, and the wish that it let go. What it finds dead it puts out of the way.
+-- The record of a claim that lives, and whether it was asked to let go: until when, and why. What it finds dead it puts out of the way.
 local function find(id)
   local found = redis.call('HMGET', claims, id, 'a' .. id)
   local record = found[1]
   if not record then return nil end
-  local number, _, expires, opens = struct.unpack('<dddd', record)
+  local number, _, expires, opens = struct.unpack($times, record)
   if expires > now then return record, found[2] end
   remove(id, record)
   if number > 0 then
     local ghost = string.format('g%.0f', number)
-    used = used + struct.unpack('<I4', record, 34)
+    used = used + struct.unpack('<I4', record, $units_at)
     redis.call('HSET', claims, ghost, record)
     redis.call('ZADD', order, opens, ghost)
   end
@@ -138,7 +185,7 @@ end
 
 -- Never shortens a lease.
 local function arm(id, record, lease)
-  local number, since, expires, opens = struct.unpack('<dddd', record)
+  local number, since, expires, opens = struct.unpack($times, record)
   local ends = now + lease * 1000
   if ends <= expires then return record end
   opens = ends + opens - expires
@@ -149,18 +196,17 @@ local function arm(id, record, lease)
   return record
 end
 
--- {1, number, lease[, milliseconds left to let go, why]} if granted; {2, least number, lease, place, check after} if it
--- waits.
-local function describe(id, record, wish)
-  local number, _, expires = struct.unpack('<ddd', record)
+-- {$granted, number, lease[, milliseconds left to let go, why]}, or {$waiting, least number, lease, place, check after}.
+local function describe(id, record, asked)
+  local number, _, expires = struct.unpack($times, record)
   local left = math.floor((expires - now) / 1000)
-  if number > 0 and wish then
-    local within = math.floor((struct.unpack('<d', wish) - now) / 1000)
-    return {1, number, left, math.max(within, 0), wish:sub(9)}
+  if number > 0 and asked then
+    local within = math.floor((struct.unpack('<d', asked) - now) / 1000)
+    return {$granted, number, left, math.max(within, 0), asked:sub(9)}
   end
-  if number > 0 then return {1, number, left} end
+  if number > 0 then return {$granted, number, left} end
   local first = redis.call('ZRANGE', order, 0, 0, 'WITHSCORES')
-  return {2, (redis.call('ZSCORE', counter, 'n') or 0) + 1, left, redis.call('ZRANK', order, id),
+  return {$waiting, (redis.call('ZSCORE', counter, 'n') or 0) + 1, left, redis.call('ZRANK', order, id),
           math.floor((first[2] - now) / 1000) + 1}
 end
 )lua";

@@ -1,5 +1,6 @@
 #include "backends/redis/protocol/script.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -66,8 +67,17 @@ std::string sha1(std::string_view text) {
   return digest;
 }
 
-Script::Script(std::initializer_list<std::string_view> parts) {
-  for (const std::string_view part : parts) text_.append(part);
+Script::Script(std::initializer_list<std::string_view> parts, std::span<const Constant> constants) {
+  for (std::string_view part : parts) {
+    for (std::size_t at = part.find('$'); at != std::string_view::npos; at = part.find('$')) {
+      const std::size_t end = std::min(part.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at + 1), part.size());
+      const auto constant = std::ranges::find(constants, part.substr(at + 1, end - at - 1), &Constant::name);
+      text_.append(part.substr(0, at));
+      text_.append(constant == constants.end() ? part.substr(at, end - at) : constant->value);
+      part.remove_prefix(end);
+    }
+    text_.append(part);
+  }
   digest_ = sha1(text_);
 }
 
