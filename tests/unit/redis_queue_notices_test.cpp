@@ -32,7 +32,10 @@ class RedisQueueNotices : public testing::Test {
   static ClaimAnswer granted() { return {.standing = ClaimAnswer::Standing::granted, .number = 7, .lease = 30s}; }
   static ClaimAnswer absent() { return {}; }
 
-  void note(const ClaimAnswer& answer) { notices_.note(name_, id_, answer, false, loop_.now()); }
+  spi::ClaimRef claim(std::uint64_t id) const {
+    return {.name = name_, .kind = LockKind::lock, .id = {.high = id, .low = 7}};
+  }
+  void note(const ClaimAnswer& answer) { notices_.note(claim(1), answer, loop_.now()); }
   bool listens() const { return channels_.has(channel_); }
   void confirm() {
     channels_.confirm(channel_, loop_.now());
@@ -40,11 +43,10 @@ class RedisQueueNotices : public testing::Test {
   }
   /// As tell() of the scripts writes it.
   std::string message(char kind, const std::string& number_and_lease) const {
-    return kind + std::string(IdBytes(id_)) + number_and_lease + keys_.line(name_.text(), false).line;
+    return kind + std::string(IdBytes(claim(1).id)) + number_and_lease + keys_.line(name_.text(), LockKind::lock).line;
   }
 
   const LockName name_{"name"};
-  const spi::ClaimId id_ = {.high = 1, .low = 2};
   const Keys keys_{"holdfast"};
   const std::string channel_ = keys_.channel_of("me");
   test::ManualLoop loop_;
@@ -108,10 +110,10 @@ TEST_F(RedisQueueNotices, CatchUpIfAClaimWasAskedForBeforeTheyListened) {
   const Instant before = loop_.now();
   loop_.advance(10ms);
   confirm();
-  notices_.note(name_, {.high = 3, .low = 4}, waiting(), false, before);
+  notices_.note(claim(3), waiting(), before);
   loop_.run();
   EXPECT_EQ(catch_ups_, 2) << "it may have been told something in between";
-  notices_.note(name_, {.high = 5, .low = 6}, waiting(), false, loop_.now());
+  notices_.note(claim(5), waiting(), loop_.now());
   loop_.run();
   EXPECT_EQ(catch_ups_, 2);
 }

@@ -42,7 +42,8 @@ std::string Keys::in_bucket(std::string_view bucket, std::string_view what, std:
   return key;
 }
 
-LineKeys Keys::line(std::string_view name, bool permits) const {
+LineKeys Keys::line(std::string_view name, LockKind kind) const {
+  const bool permits = kind == LockKind::semaphore;
   const std::array<char, 2> digits_of_bucket = bucket_of(name);
   const std::string_view bucket(digits_of_bucket.data(), digits_of_bucket.size());
   const std::string encoded = encode(name);
@@ -81,7 +82,8 @@ std::string Keys::pattern(std::string_view name_prefix) const {
 Keys::Parsed Keys::parse(std::string_view key) {
   const std::size_t before_name = key.rfind(':');
   if (before_name == std::string_view::npos || before_name == 0) return {.name = decode(key)};
-  return {.name = decode(key.substr(before_name + 1)), .permits = key[before_name - 1] == 'p'};
+  return {.name = decode(key.substr(before_name + 1)),
+          .kind = key[before_name - 1] == 'p' ? LockKind::semaphore : LockKind::lock};
 }
 
 }  // namespace holdfast::redis

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "holdfast/status.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::redis {
@@ -41,7 +42,7 @@ class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  LineKeys line(std::string_view name, bool permits) const;
+  LineKeys line(std::string_view name, LockKind kind) const;
   PlainKeys plain(std::string_view name) const;
   /// Errc::invalid_argument if the key of that very name is, or may become, one of those above.
   std::optional<spi::Failure> why_taken(std::string_view name) const;
@@ -54,7 +55,7 @@ class Keys {
 
   struct Parsed {
     std::string name;
-    bool permits = false;
+    LockKind kind = LockKind::lock;  ///< of a line
   };
   /// What is in the key of a line, or in that of a register.
   static Parsed parse(std::string_view key);

@@ -4,54 +4,47 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/instant.hpp"
 #include "holdfast/name.hpp"
+#include "holdfast/status.hpp"
 #include "spi/claims.hpp"
 
 namespace holdfast::redis {
 
-/// The claims of this client that the store is known to have, as of its last answer: which kind each of them is,
-/// because requests about claims do not say it, and which of them wait to be told something.
+/// The claims of this client that the store is known to have, as of its last answer.
 class KnownClaims {
  public:
   struct Claim {
-    bool permits = false;
     bool waiting = false;
     base::Instant since = {};  ///< when we first heard that it waits, or holds
     base::Instant ends = {};   ///< by then the store has forgotten it, unless we hear of it again
     std::uint64_t told = 0;    ///< the number of the grant that the core was told of without asking
   };
 
-  void note(const LockName& name, const spi::ClaimId& id, const Claim& claim) {
-    const auto [at, is_new] = claims_.try_emplace(Key{id, name}, claim);
-    if (!is_new) {
-      const Claim before = std::exchange(at->second, claim);
+  void note(const spi::ClaimRef& ref, const Claim& claim) {
+    const auto found = claims_.find(ref);
+    if (found == claims_.end()) {
+      claims_.emplace(Key{.name = ref.name, .kind = ref.kind, .id = ref.id}, claim);
+    } else {
+      const Claim before = std::exchange(found->second, claim);
       if (before.waiting) --waiting_;
-      if (before.waiting == claim.waiting) at->second.since = before.since;
-      at->second.told = before.told;
+      if (before.waiting == claim.waiting) found->second.since = before.since;
+      found->second.told = before.told;
     }
     if (claim.waiting) ++waiting_;
   }
 
-  void forget(const LockName& name, const spi::ClaimId& id) {
-    if (const auto found = claims_.find(Key{id, name}); found != claims_.end()) erase(found);
+  void forget(const spi::ClaimRef& ref) {
+    if (const auto found = claims_.find(ref); found != claims_.end()) erase(found);
   }
 
   /// False if the core was told of this very grant before.
-  bool is_news(const LockName& name, const spi::ClaimId& id, std::uint64_t number) {
-    const auto found = claims_.find(Key{id, name});
+  bool is_news(const spi::ClaimRef& ref, std::uint64_t number) {
+    const auto found = claims_.find(ref);
     return found == claims_.end() || std::exchange(found->second.told, number) != number;
-  }
-
-  /// The kind of line that it stands in, if it is known.
-  std::optional<bool> permits(const LockName& name, const spi::ClaimId& id) const {
-    const auto found = claims_.find(Key{id, name});
-    if (found == claims_.end()) return std::nullopt;
-    return found->second.permits;
   }
 
   /// Forgets those that the store has forgotten, too.
@@ -73,20 +66,28 @@ class KnownClaims {
 
   template <class Visitor>
   void for_each(Visitor visit) const {
-    for (const auto& [key, claim] : claims_) visit(key.name, key.id, claim);
+    for (const auto& [key, claim] : claims_)
+      visit(spi::ClaimRef{.name = key.name, .kind = key.kind, .id = key.id}, claim);
   }
 
  private:
-  // Several names may use one id.
+  /// Several lines may have a claim of one id.
   struct Key {
-    spi::ClaimId id;
     LockName name;
-    friend bool operator==(const Key&, const Key&) = default;
+    LockKind kind = LockKind::lock;
+    spi::ClaimId id;
   };
   struct Hash {
-    std::size_t operator()(const Key& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
+    using is_transparent = void;
+    std::size_t operator()(const auto& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
   };
-  using Claims = std::unordered_map<Key, Claim, Hash>;
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const noexcept {
+      return a.id == b.id && a.kind == b.kind && a.name == b.name;
+    }
+  };
+  using Claims = std::unordered_map<Key, Claim, Hash, Equal>;
 
   void erase(Claims::iterator at) {
     if (at->second.waiting) --waiting_;

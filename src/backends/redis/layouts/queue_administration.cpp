@@ -164,8 +164,8 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
   if (!reply.is(Reply::Kind::array) || reply.elements.size() < 2) return std::nullopt;
   LockStatus lock;
   lock.name = key.name;
-  lock.kind = key.permits ? LockKind::semaphore : LockKind::lock;
-  if (key.permits) lock.total = static_cast<std::uint32_t>(reply.elements[0].integer);
+  lock.kind = key.kind;
+  if (key.kind == LockKind::semaphore) lock.total = static_cast<std::uint32_t>(reply.elements[0].integer);
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     auto claim = status_from(reply.elements[i]);
     if (!claim) continue;
@@ -183,7 +183,7 @@ std::optional<LockStatus> lock_from(const Reply& reply, const Keys::Parsed& key)
 void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base::Duration patience, Looks::Done done) {
   std::vector<LineKeys> keys;
   keys.reserve(lines.size());
-  for (const Keys::Parsed& line : lines) keys.push_back(keys_.line(line.name, line.permits));
+  for (const Keys::Parsed& line : lines) keys.push_back(keys_.line(line.name, line.kind));
   const auto send = [&](const Looks::Places& places, Looks::Done answered) {
     std::vector<Keys::Parsed> asked;
     Command command;
@@ -212,7 +212,7 @@ void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base
 }
 
 void QueueAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
-  ask_about({{name.text(), kind == LockKind::semaphore}}, spi::longest_patience,
+  ask_about({{name.text(), kind}}, spi::longest_patience,
             [done = std::move(done)](Result<std::vector<std::optional<LockStatus>>> locks) mutable {
               if (!locks.ok()) return done(std::move(locks.failure()));
               done(std::move(locks.value().front()));
@@ -306,9 +306,9 @@ void QueueAdministration::finish(Listing& listing) {
 
 // --- changing -------------------------------------------------------------------------------------------------------
 
-void QueueAdministration::change(const LockName& name, bool permits, const Script& script,
+void QueueAdministration::change(const LockName& name, LockKind kind, const Script& script,
                                  const std::vector<std::string>& arguments, Done<std::size_t> done) {
-  const LineKeys keys = keys_.line(name.text(), permits);
+  const LineKeys keys = keys_.line(name.text(), kind);
   Command command;
   command.add(4).add(keys.line).add(keys.claims).add(keys.order).add(keys.counter);
   for (const std::string& argument : arguments) command.add(argument);
@@ -322,21 +322,20 @@ void QueueAdministration::change(const LockName& name, bool permits, const Scrip
 }
 
 void QueueAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
-  change(name, kind == LockKind::semaphore, evict_script(), {std::to_string(up_to)}, std::move(done));
+  change(name, kind, evict_script(), {std::to_string(up_to)}, std::move(done));
 }
 
 void QueueAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                          Done<std::size_t> done) {
   const milliseconds within = std::clamp(request.within, milliseconds::zero(), longest_wish);
-  change(name, kind == LockKind::semaphore, ask_script(), {std::to_string(within.count()), request.reason},
-         std::move(done));
+  change(name, kind, ask_script(), {std::to_string(within.count()), request.reason}, std::move(done));
 }
 
 void QueueAdministration::resize(const LockName& name, std::uint32_t total, Done<bool> done) {
   if (auto failure = kit::why_invalid_total(name, total)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  change(name, true, resize_script(), {std::to_string(total)},
+  change(name, LockKind::semaphore, resize_script(), {std::to_string(total)},
          [done = std::move(done)](Result<std::size_t> result) mutable {
            if (!result.ok()) return done(std::move(result.failure()));
            done(result.value() == 1);

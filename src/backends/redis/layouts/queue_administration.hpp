@@ -40,7 +40,7 @@ class QueueAdministration final : public spi::Administration {
   void show(const std::shared_ptr<Listing>& listing);
   void show(const std::shared_ptr<Listing>& listing, const std::vector<Keys::Parsed>& lines);
   static void finish(Listing& listing);
-  void change(const LockName& name, bool permits, const Script& script, const std::vector<std::string>& arguments,
+  void change(const LockName& name, LockKind kind, const Script& script, const std::vector<std::string>& arguments,
               spi::Done<std::size_t> done);
 
   spi::Loop& loop_;

@@ -69,11 +69,8 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = kit::why_invalid(request)) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  if (request.replaces)
-    withdraw_elsewhere({request.name, request.kind(), *request.replaces, request.lease}, request.mode);
-  const bool permits = request.mode.kind == ClaimMode::permits;
   const milliseconds delay = std::min(request.lock_delay, longest_delay);
-  const LineKeys keys = keys_.line(request.name.text(), permits);
+  const LineKeys keys = keys_.line(request.name.text(), request.kind());
   Command command(usual_bytes);
   command.add(4);
   add_keys(command, keys);
@@ -95,7 +92,8 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 }
 
 Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
-  if (asked.replaces) notices_.forget(asked.name, *asked.replaces);
+  const LockKind kind = spi::kind_of(asked.mode);
+  if (asked.replaces) notices_.forget({.name = asked.name, .kind = kind, .id = *asked.replaces});
   std::optional<ClaimAnswer> answer;
   if (reply.is(Reply::Kind::integer)) {  // the name was free
     answer = ClaimAnswer{.standing = ClaimAnswer::Standing::granted,
@@ -109,124 +107,79 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
     answer = answer_from(reply, asked.sent);
   }
   if (!answer) return topology_.not_understood();
-  notices_.note(asked.name, asked.id, *answer, asked.mode.kind == ClaimMode::permits, asked.sent);
+  notices_.note({.name = asked.name, .kind = kind, .id = asked.id}, *answer, asked.sent);
   return *std::move(answer);
-}
-
-/// What it replaces may stand in the line of the other kind, of which the script knows nothing. The core never does
-/// that, and where it might be, nobody would wait behind it.
-void QueueClaims::withdraw_elsewhere(const ClaimRef& replaced, const spi::Mode& mode) {
-  const bool permits = mode.kind == ClaimMode::permits;
-  if (notices_.claims().permits(replaced.name, replaced.id) == permits) return;
-  send_release(replaced, !permits, [](const Result<bool>&) {});
 }
 
 // --- release --------------------------------------------------------------------------------------------------------
 
 void QueueClaims::release(const ClaimRef& claim, Done<bool> done) {
-  const std::optional<bool> permits = notices_.claims().permits(claim.name, claim.id);
-  if (permits) return send_release(claim, *permits, std::move(done));
-  // It stands in one of the lines, or in none. A failure of the first may be told later than what the second finds.
-  auto was_a_lock = std::make_shared<Result<bool>>(Failure{Errc::in_doubt, "only half of it is known"});
-  send_release(claim, false, [was_a_lock](Result<bool> result) { *was_a_lock = std::move(result); });
-  send_release(claim, true, [was_a_lock, done = std::move(done)](Result<bool> result) mutable {
-    if (!was_a_lock->ok() || was_a_lock->value()) return done(std::move(*was_a_lock));
-    done(std::move(result));
-  });
-}
-
-void QueueClaims::send_release(const ClaimRef& claim, bool permits, Done<bool> done) {
-  const LineKeys keys = keys_.line(claim.name.text(), permits);
+  const LineKeys keys = keys_.line(claim.name.text(), claim.kind);
   Command command(usual_bytes);
   command.add(4);
   add_keys(command, keys);
   command.add(IdBytes(claim.id));
-  topology_.send(
-      {.command = std::move(command),
-       .script = &claim_script(),
-       .key = keys.line,
-       .order = Request::Order::kept,
-       .patience = spi::patience(claim.lease),
-       .on_reply = [this, name = &claim.name, id = claim.id, done = std::move(done)](Result<Reply*> result) mutable {
-         if (!result.ok()) return done(std::move(result.failure()));
-         const bool was_there = result.value()->integer == 1;
-         notices_.forget(*name, id);
-         done(was_there);
-       }});
+  topology_.send({.command = std::move(command),
+                  .script = &claim_script(),
+                  .key = keys.line,
+                  .order = Request::Order::kept,
+                  .patience = spi::patience(claim.lease),
+                  .on_reply = [this, claim, done = std::move(done)](Result<Reply*> result) mutable {
+                    if (!result.ok()) return done(std::move(result.failure()));
+                    const bool was_there = result.value()->integer == 1;
+                    notices_.forget(claim);
+                    done(was_there);
+                  }});
 }
 
 // --- renew ----------------------------------------------------------------------------------------------------------
 
-/// A claim whose kind is not known is looked for in both lines.
-struct QueueClaims::Look {
-  const LockName& name;
-  spi::ClaimId id;
-  milliseconds lease;
-  bool permits;
-  bool is_last;  ///< there is no other line in which it might stand
-};
-
 void QueueClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) {
   if (claims.empty()) return kit::answer_soon(loop_, std::move(done), Result(std::vector<ClaimAnswer>()));
-  std::vector<Look> looks;
-  looks.reserve(claims.size());
   base::Duration patience = spi::longest_patience;
-  for (const ClaimRef& claim : claims) {
-    patience = std::min(patience, spi::patience(claim.lease));
-    const std::optional<bool> permits = notices_.claims().permits(claim.name, claim.id);
-    if (!permits) looks.push_back({claim.name, claim.id, claim.lease, false, false});
-    looks.push_back({claim.name, claim.id, claim.lease, permits.value_or(true), true});
-  }
+  for (const ClaimRef& claim : claims) patience = std::min(patience, spi::patience(claim.lease));
+  renew_within(patience, claims, std::move(done));
+}
+
+void QueueClaims::renew_within(base::Duration patience, std::span<const ClaimRef> claims,
+                               Done<std::vector<ClaimAnswer>> done) {
   std::vector<LineKeys> keys;
-  keys.reserve(looks.size());
-  for (const Look& look : looks) keys.push_back(keys_.line(look.name.text(), look.permits));
-  const Instant sent = loop_.now();
+  keys.reserve(claims.size());
+  for (const ClaimRef& claim : claims) keys.push_back(keys_.line(claim.name.text(), claim.kind));
   const auto send = [&](const Renewals::Places& places, Renewals::Done answered) {
+    std::vector<ClaimRef> asked;
+    asked.reserve(places.size());
     Command command;
     command.add(4 * places.size());
-    for (const std::size_t place : places) add_keys(command, keys[place]);
-    for (const std::size_t place : places) command.add(IdBytes(looks[place].id)).add(looks[place].lease.count());
+    for (const std::size_t place : places) {
+      asked.push_back(claims[place]);
+      add_keys(command, keys[place]);
+    }
+    for (const ClaimRef& claim : asked) command.add(IdBytes(claim.id)).add(claim.lease.count());
     topology_.send({.command = std::move(command),
                     .script = &renew_script(),
                     .key = keys[places.front()].line,
                     .patience = patience,
-                    .on_reply = [this, count = places.size(), sent,
+                    .on_reply = [this, asked = std::move(asked), sent = loop_.now(),
                                  answered = std::move(answered)](Result<Reply*> result) mutable {
                       if (!result.ok()) return answered(std::move(result.failure()));
-                      answered(answers_from(*result.value(), count, sent));
+                      answered(renewed(asked, *result.value(), sent));
                     }});
   };
   Renewals::send(
       topology_, keys.size(), [&](std::size_t place) { return std::string_view(keys[place].line); }, send,
-      [this, looks, sent, done = std::move(done)](Result<std::vector<ClaimAnswer>> answers) mutable {
-        if (!answers.ok()) return done(std::move(answers.failure()));
-        done(renewed(looks, sent, std::move(answers.value())));
-      });
+      std::move(done));
 }
 
-Result<std::vector<ClaimAnswer>> QueueClaims::answers_from(Reply& reply, std::size_t count, Instant sent) {
-  if (reply.elements.size() != count) return topology_.not_understood();
+Result<std::vector<ClaimAnswer>> QueueClaims::renewed(const std::vector<ClaimRef>& asked, Reply& reply, Instant sent) {
+  if (reply.elements.size() != asked.size()) return topology_.not_understood();
   std::vector<ClaimAnswer> answers;
-  answers.reserve(count);
-  for (Reply& part : reply.elements) {
-    std::optional<ClaimAnswer> answer = answer_from(part, sent);
+  answers.reserve(asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    std::optional<ClaimAnswer> answer = answer_from(reply.elements[i], sent);
     if (!answer) return topology_.not_understood();
+    notices_.note(asked[i], *answer, sent);
     answers.push_back(*std::move(answer));
-  }
-  return answers;
-}
-
-std::vector<ClaimAnswer> QueueClaims::renewed(const std::vector<Look>& looks, Instant sent,
-                                              std::vector<ClaimAnswer> found) {
-  std::vector<ClaimAnswer> answers;
-  answers.reserve(looks.size());
-  std::optional<ClaimAnswer> in_first;  // of two lines
-  for (std::size_t i = 0; i < looks.size(); ++i) {
-    const Look& look = looks[i];
-    const bool is_there = found[i].standing != ClaimAnswer::Standing::absent;
-    if (is_there || (look.is_last && !in_first)) notices_.note(look.name, look.id, found[i], look.permits, sent);
-    if (is_there) in_first = std::move(found[i]);
-    if (look.is_last) answers.push_back(std::exchange(in_first, std::nullopt).value_or(ClaimAnswer{}));
   }
   return answers;
 }
@@ -234,25 +187,8 @@ std::vector<ClaimAnswer> QueueClaims::renewed(const std::vector<Look>& looks, In
 // --- downgrade ------------------------------------------------------------------------------------------------------
 
 void QueueClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  if (notices_.claims().permits(claim.name, claim.id) == false) return send_downgrade(claim, std::move(done));
-  // If it stands among the permits, it cannot be downgraded. Whoever asks only hears of that, and so is told the rest.
-  const auto kept = std::make_shared<const LockName>(claim.name);  // it may be the more patient of the two
-  const ClaimRef only_ask = {*kept, claim.kind, claim.id, milliseconds::zero()};
-  auto among_permits = std::make_shared<bool>(false);
-  renew({&only_ask, 1}, [this, among_permits, kept, id = claim.id](Result<std::vector<ClaimAnswer>> answers) {
-    *among_permits = notices_.claims().permits(*kept, id) == true;
-    if (*among_permits && answers.ok()) tell({*kept, LockKind::semaphore, id, true}, std::move(answers.value()[0]));
-  });
-  send_downgrade(claim,
-                 [among_permits, name = &claim.name, done = std::move(done)](Result<ClaimAnswer> answer) mutable {
-                   const bool absent = answer.ok() && answer.value().standing == ClaimAnswer::Standing::absent;
-                   if (absent && *among_permits) return done(kit::cannot_downgrade_permits(*name));
-                   done(std::move(answer));
-                 });
-}
-
-void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
-  const LineKeys keys = keys_.line(claim.name.text(), false);
+  if (claim.kind == LockKind::semaphore) return refuse_downgrade(claim, std::move(done));
+  const LineKeys keys = keys_.line(claim.name.text(), claim.kind);
   Command command;
   command.add(4);
   add_keys(command, keys);
@@ -270,31 +206,48 @@ void QueueClaims::send_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) 
                   }});
 }
 
+/// Permits cannot be downgraded, but whoever asks about a claim that is not there hears that.
+void QueueClaims::refuse_downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
+  const ClaimRef only_asked = {claim.name, claim.kind, claim.id, milliseconds::zero()};
+  renew_within(spi::patience(claim.lease), {&only_asked, 1},
+               [this, claim, done = std::move(done)](Result<std::vector<ClaimAnswer>> answers) mutable {
+                 if (!answers.ok()) return done(std::move(answers.failure()));
+                 ClaimAnswer& answer = answers.value().front();
+                 if (answer.standing == ClaimAnswer::Standing::absent) return done(std::move(answer));
+                 // The caller does not hear how it stands, and so is told.
+                 tell(claim, true, std::move(answer));
+                 done(kit::cannot_downgrade_permits(claim.name));
+               });
+}
+
 // --- after messages may have been lost ------------------------------------------------------------------------------
 
 void QueueClaims::catch_up() {
   constexpr std::size_t at_once = 256;
-  auto claims = std::make_shared<std::vector<Named>>();
-  notices_.claims().for_each([&](const LockName& name, const spi::ClaimId& id, const KnownClaims::Claim& claim) {
-    claims->push_back({name, claim.permits ? LockKind::semaphore : LockKind::lock, id, claim.waiting});
-    if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Named>>()));
+  auto claims = std::make_shared<std::vector<Known>>();
+  notices_.claims().for_each([&](const ClaimRef& ref, const KnownClaims::Claim& claim) {
+    claims->push_back({ref.name, ref.kind, ref.id, claim.waiting});
+    if (claims->size() == at_once) ask_about(std::exchange(claims, std::make_shared<std::vector<Known>>()));
   });
   ask_about(claims);
 }
 
-void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Named>>& claims) {
+void QueueClaims::ask_about(const std::shared_ptr<const std::vector<Known>>& claims) {
   std::vector<ClaimRef> refs;
-  for (const Named& claim : *claims) refs.push_back({claim.name, claim.kind, claim.id, milliseconds::zero()});
+  for (const Known& claim : *claims) refs.push_back(claim.ref());
   renew(refs, [this, claims](Result<std::vector<ClaimAnswer>> answers) {
     if (!answers.ok()) return;  // the core's own renewals will do
-    for (std::size_t i = 0; i < claims->size(); ++i) tell((*claims)[i], std::move(answers.value()[i]));
+    for (std::size_t i = 0; i < claims->size(); ++i) {
+      const Known& claim = (*claims)[i];
+      tell(claim.ref(), claim.waited, std::move(answers.value()[i]));
+    }
   });
 }
 
-void QueueClaims::tell(const Named& claim, ClaimAnswer answer) {
+void QueueClaims::tell(const ClaimRef& claim, bool waited, ClaimAnswer answer) {
   const bool granted = answer.standing == ClaimAnswer::Standing::granted;
-  if (granted && claim.waiting) {
-    notices_.tell(claim.name, claim.kind, claim.id, std::move(answer));
+  if (granted && waited) {
+    notices_.tell(claim, std::move(answer));
   } else if (answer.standing == ClaimAnswer::Standing::absent || answer.asked_to_release) {
     events_.check(claim.name, claim.kind, claim.id);
   }

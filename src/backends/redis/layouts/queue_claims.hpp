@@ -57,24 +57,24 @@ class QueueClaims final : public spi::Claims {
           sent(now) {}
   };
   using Renewals = Batch<spi::ClaimAnswer>;
-  struct Look;
-
-  spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
-  spi::Result<std::vector<spi::ClaimAnswer>> answers_from(Reply& reply, std::size_t count, base::Instant sent);
-  std::vector<spi::ClaimAnswer> renewed(const std::vector<Look>& looks, base::Instant sent,
-                                        std::vector<spi::ClaimAnswer> found);
-  void withdraw_elsewhere(const spi::ClaimRef& replaced, const spi::Mode& mode);
-  void send_release(const spi::ClaimRef& claim, bool permits, spi::Done<bool> done);
-  void send_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
-
-  struct Named {
+  /// What was known of a claim before it was asked about.
+  struct Known {
     LockName name;
     LockKind kind = LockKind::lock;
     spi::ClaimId id;
-    bool waiting = false;
+    bool waited = false;
+
+    spi::ClaimRef ref() const { return {.name = name, .kind = kind, .id = id}; }
   };
-  void ask_about(const std::shared_ptr<const std::vector<Named>>& claims);
-  void tell(const Named& claim, spi::ClaimAnswer answer);
+
+  spi::Result<spi::ClaimAnswer> acquired(const Asked& asked, Reply& reply);
+  void renew_within(base::Duration patience, std::span<const spi::ClaimRef> claims,
+                    spi::Done<std::vector<spi::ClaimAnswer>> done);
+  spi::Result<std::vector<spi::ClaimAnswer>> renewed(const std::vector<spi::ClaimRef>& asked, Reply& reply,
+                                                     base::Instant sent);
+  void refuse_downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done);
+  void ask_about(const std::shared_ptr<const std::vector<Known>>& claims);
+  void tell(const spi::ClaimRef& claim, bool waited, spi::ClaimAnswer answer);
 
   spi::Loop& loop_;
   spi::ClaimEvents& events_;

@@ -35,14 +35,12 @@ QueueNotices::QueueNotices(spi::Loop& loop, Channels& channels, const Keys& keys
 
 // --- what is known of the claims ------------------------------------------------------------------------------------
 
-void QueueNotices::note(const LockName& name, const spi::ClaimId& id, const ClaimAnswer& answer, bool permits,
-                        Instant sent) {
-  if (answer.standing == ClaimAnswer::Standing::absent) return forget(name, id);
+void QueueNotices::note(const spi::ClaimRef& claim, const ClaimAnswer& answer, Instant sent) {
+  if (answer.standing == ClaimAnswer::Standing::absent) return forget(claim);
   const bool waits = answer.standing == ClaimAnswer::Standing::waiting;
   // Twice as long as it lasts: it may have been renewed by a request whose answer was lost.
   const Instant now = loop_.now();
-  claims_.note(name, id,
-               {.permits = permits, .waiting = waits, .since = now, .ends = base::end_of(2 * answer.lease, sent)});
+  claims_.note(claim, {.waiting = waits, .since = now, .ends = base::end_of(2 * answer.lease, sent)});
   if (waits) {
     needed_until_ = now + lingering;
     listen();
@@ -55,14 +53,14 @@ void QueueNotices::note(const LockName& name, const spi::ClaimId& id, const Clai
   reconsider_within(waits || held_for_long_ ? lingering : moment);
 }
 
-void QueueNotices::forget(const LockName& name, const spi::ClaimId& id) {
-  claims_.forget(name, id);
+void QueueNotices::forget(const spi::ClaimRef& claim) {
+  claims_.forget(claim);
   if (claims_.empty()) attentive_.reset();
 }
 
-void QueueNotices::tell(const LockName& name, LockKind kind, const spi::ClaimId& id, ClaimAnswer answer) {
+void QueueNotices::tell(const spi::ClaimRef& claim, ClaimAnswer answer) {
   answer.armed_at = Instant::min();
-  if (claims_.is_news(name, id, answer.number)) events_.granted(name, kind, id, answer);
+  if (claims_.is_news(claim, answer.number)) events_.granted(claim.name, claim.kind, claim.id, answer);
 }
 
 void QueueNotices::catch_up_soon() {
@@ -130,10 +128,10 @@ void QueueNotices::heard(const std::string&, std::string_view message) {
   answer.lease = spi::milliseconds(lease);
   const Keys::Parsed line = Keys::parse({length.ptr + 1, end});
   const LockName name = spi::PartName::stored(line.name);
-  const LockKind line_kind = line.permits ? LockKind::semaphore : LockKind::lock;
-  if (kind == 'c') return events_.check(name, line_kind, id);
-  note(name, id, answer, line.permits, loop_.now());
-  tell(name, line_kind, id, std::move(answer));
+  const spi::ClaimRef claim = {.name = name, .kind = line.kind, .id = id};
+  if (kind == 'c') return events_.check(claim.name, claim.kind, claim.id);
+  note(claim, answer, loop_.now());
+  tell(claim, std::move(answer));
 }
 
 }  // namespace holdfast::redis

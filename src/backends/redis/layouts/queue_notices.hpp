@@ -33,11 +33,10 @@ class QueueNotices final : private Channels::Listener {
   QueueNotices& operator=(const QueueNotices&) = delete;
 
   /// What the store said of a claim, when the request had been sent at `sent`.
-  void note(const LockName& name, const spi::ClaimId& id, const spi::ClaimAnswer& answer, bool permits,
-            base::Instant sent);
-  void forget(const LockName& name, const spi::ClaimId& id);
+  void note(const spi::ClaimRef& claim, const spi::ClaimAnswer& answer, base::Instant sent);
+  void forget(const spi::ClaimRef& claim);
   /// A claim that waited is granted: tells the core, once.
-  void tell(const LockName& name, LockKind kind, const spi::ClaimId& id, spi::ClaimAnswer answer);
+  void tell(const spi::ClaimRef& claim, spi::ClaimAnswer answer);
   const KnownClaims& claims() const { return claims_; }
   /// Soon, and once however often it is called until then.
   void catch_up_soon();
