@@ -15,27 +15,28 @@
 
 namespace holdfast::redis {
 
-/// One connection to a server: made when it is wanted, made again after pauses that grow, inside TLS if the address
-/// says so, and past the password and into the database before anybody uses it.
+/// One connection to one server. It connects on demand, reconnects with backoff, and completes TLS, AUTH and SELECT
+/// before it reports itself up.
 ///
 /// | state     | meaning                                  | leaves it by                         |
 /// |-----------|------------------------------------------|--------------------------------------|
-/// | resting   | nobody wants it, or nobody said so again | want()                               |
-/// | pausing   | wanted, but the last attempt failed      | the timer                            |
-/// | preparing | TLS only: certificates are being read    | they were read                       |
-/// | dialing   | looking for the server, connecting       | the socket is connected              |
-/// | securing  | TLS agrees                               | it has                               |
-/// | greeting  | AUTH and SELECT were sent                | all were answered well               |
-/// | up        | in use                                   | drop(), an error, the end            |
+/// | resting   | nobody has called want() since the start | want()                               |
+/// |           | or since it went down                    |                                      |
+/// | pausing   | it waits after a failed attempt          | the timer                            |
+/// | preparing | TLS only: certificates are being read    | they have been read                  |
+/// | dialing   | it looks up the host and connects        | the socket is connected              |
+/// | securing  | the TLS handshake is under way           | the handshake is complete            |
+/// | greeting  | AUTH and SELECT were sent                | all of them succeeded                |
+/// | up        | it is in use                             | drop(), an error, the end of stream  |
 class Connection {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
     virtual void connection_up() = 0;
-    /// An attempt failed (`was_up` is false), or the connection broke. It rests now.
+    /// An attempt failed (`was_up` is false), or the connection broke. It is resting now.
     virtual void connection_down(const spi::Failure& why, bool was_up) = 0;
-    /// Only while it is up.
+    /// A reply came while the connection was up.
     virtual void connection_received(Reply& reply) = 0;
   };
 
@@ -45,23 +46,23 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// The owner hears, but never inside the call.
+  /// Asks for the connection to come up. The owner is told the outcome, but never inside the call.
   void want();
   bool is_up() const { return state_ == State::up; }
-  /// Whether the server has not closed it, as far as is known here without waiting. REQUIRES: it is up.
+  /// False if the server is known to have closed it. Does not wait. REQUIRES: it is up.
   bool is_open() const;
   bool is_resting() const { return state_ == State::resting; }
-  /// Why it is not up yet, for messages.
+  /// Why it is not up yet, as a message says it.
   std::string hindrance() const;
 
-  /// Whatever is appended is sent when the present task has ended. REQUIRES: it is up.
+  /// The bytes to send; what the caller appends is sent when the present task has ended. REQUIRES: it is up.
   std::string& out() {
     flush_soon();
     return out_;
   }
-  /// Breaks the connection; the owner is told.
+  /// Breaks the connection and tells the owner.
   void drop(const spi::Failure& why);
-  /// The same, and the owner is not told.
+  /// Ends the connection without telling the owner.
   void close();
 
  private:
@@ -91,7 +92,7 @@ class Connection {
   TlsSetup& tls_setup_;
   Owner& owner_;
   State state_ = State::resting;
-  int life_ = 0;  ///< counts connections, so that a loop notices that its own has gone
+  int life_ = 0;  ///< counts connections, so that a loop notices when its own has ended
   base::Instant attempt_ends_ = {};
   std::optional<TlsSetup::Preparation> preparation_;
   std::optional<Dialer> dialer_;
@@ -99,8 +100,8 @@ class Connection {
   TlsContext::Pointer tls_context_;  ///< of the present attempt
   std::unique_ptr<TlsSession> tls_;
   std::unique_ptr<ReplyReader> reader_;
-  std::string out_;   ///< what is to be said
-  std::string wire_;  ///< what is to be sent: the same, unless TLS
+  std::string out_;   ///< to be sent, in plain text
+  std::string wire_;  ///< to be sent, as it goes over the wire: encrypted, or the same
   std::size_t wire_sent_ = 0;
   bool flushing_soon_ = false;
   bool watching_writable_ = false;

@@ -11,13 +11,13 @@
 
 namespace holdfast::redis {
 
-/// Finds a server and connects a socket to it. Destroying it gives up.
+/// Looks up the host of a server and connects a socket to it. Destroying the dialer cancels that.
 class Dialer {
  public:
   using Done = kit::Connector::Done;
 
-  /// Connecting has failed at `deadline`; looking up the name may take longer. `done` runs once, never inside the
-  /// constructor; it may destroy the dialer. REQUIRES: all outlive it.
+  /// Connecting fails at `deadline`; looking up the name may take longer. `done` runs once, never inside the
+  /// constructor, and may destroy the dialer. REQUIRES: all outlive it.
   Dialer(spi::Loop& loop, const ServerAddress& address, base::Instant deadline, Done done);
   ~Dialer();
   Dialer(const Dialer&) = delete;

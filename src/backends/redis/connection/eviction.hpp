@@ -9,10 +9,11 @@
 
 namespace holdfast::redis {
 
-/// The policy by which the server may throw locks away when its memory is full, if it may. `info` is what INFO says.
+/// The eviction policy by which the server may delete locks when its memory is full; nothing if it may not. `info` is
+/// the reply to INFO.
 std::optional<std::string> dangerous_eviction(std::string_view info);
 
-/// Asks the server, and warns if it may. A user who may not ask is not warned.
+/// Asks the server for its policy, and warns if it may delete locks. A user who may not ask is not warned.
 void warn_about_eviction(Pipeline& pipeline, std::function<void(std::string)> warn);
 
 }  // namespace holdfast::redis

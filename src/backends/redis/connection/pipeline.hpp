@@ -17,29 +17,29 @@
 
 namespace holdfast::redis {
 
-/// Everything that one client asks a server, over one connection: sent at once, answered in order, each within its own
-/// patience.
+/// Sends the requests of one client to one server over one connection, without waiting for the replies before, and
+/// fails each request that is not answered within its own patience. The server answers in the order of the requests.
 ///
-/// The first time that a connection uses a script it sends the text, later only the digest. A server that forgets its
-/// scripts meanwhile is given the text, unless something about the same key has been sent since whose order is kept:
-/// sent again, the request would come after what followed it. Then it fails as if it had never been sent.
+/// The first request with a script on a connection carries the script's text, later ones only its digest. If the server
+/// has forgotten the script, the request is sent again with the text, unless a later request about the same key, whose
+/// order is to be kept, would overtake it by that. Then it fails as if it had never been sent.
 class Pipeline final : private Connection::Owner {
  public:
   /// REQUIRES: all outlive it.
   Pipeline(spi::Loop& loop, const ServerAddress& address, TlsSetup& tls_setup);
 
-  /// Runs once, when the first connection is up and before anything else is sent: whoever reads the first answer has
-  /// then read what this was answered, too.
+  /// `task` runs once, when the first connection is up and before anything else is sent. So its requests are answered
+  /// before all others.
   void when_first_up(base::Task task) { first_up_ = std::move(task); }
-  /// Runs, never inside a call, after the server turned out to be a replica and the connection was made anew: whoever is
-  /// there now may know other things.
+  /// `task` runs whenever the connection has come up again after the server said that it is a replica: another server
+  /// may answer there now, which knows other things. Never inside a call.
   void when_server_changed(base::Callback<void()> task) { server_changed_ = std::move(task); }
-  /// Never answered inside the call.
+  /// `on_reply` runs exactly once, and never inside the call.
   void send(Request request);
-  /// Answers everything (Errc::closed), also what comes later.
+  /// Fails all requests, also those that are sent later, with Errc::closed.
   void close();
-  /// For a reply that makes no sense as the answer to its request: what to tell the caller. Whether the replies still
-  /// are in order is then checked. REQUIRES: the call is made while the reply is delivered.
+  /// The failure to report when a reply makes no sense as the answer to its request. The pipeline then checks whether
+  /// the replies are still in order. REQUIRES: the call is made while the reply is delivered.
   spi::Failure not_understood();
 
   const ServerAddress& address() const { return address_; }

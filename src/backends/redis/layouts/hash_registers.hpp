@@ -15,8 +15,8 @@
 
 namespace holdfast::redis {
 
-/// Registers: each is a hash with a version `v` and a value `d`, and a channel of the same name on which whoever
-/// changes it says so.
+/// Registers. Each is a hash with a version `v` and a value `d`; whoever changes it publishes that on a channel with
+/// the name of its key.
 class HashRegisters final : public spi::Registers, private Channels::Listener {
  public:
   static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;
@@ -31,7 +31,7 @@ class HashRegisters final : public spi::Registers, private Channels::Listener {
         keys_(keys),
         watches_(loop, [](const LockName&) {}),
         timer_(loop, [this] { stop_listening(); }) {}
-  /// Answers all watches.
+  /// Answers all watches with Errc::closed.
   void close();
 
   void read(const LockName& name, spi::Done<spi::Versioned> done) override;

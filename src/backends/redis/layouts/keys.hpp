@@ -25,9 +25,9 @@ struct PlainKeys {
   std::string counter;
 };
 
-/// How names become keys: `<prefix>:{<bucket>}:<what>:<name>`. The braces make a cluster put all keys of a bucket, and
-/// with them the bucket's counter of grants, in one slot. There are 256 buckets, so that a client with many locks
-/// renews them in few requests also there.
+/// How names become keys: `<prefix>:{<bucket>}:<what>:<name>`. Because of the braces a cluster puts all keys of a
+/// bucket, and with them the bucket's counter of grants, into one slot. There are 256 buckets, so a client with many
+/// locks renews them in few requests there, too.
 ///
 /// | what       | is                                                        |
 /// |------------|-----------------------------------------------------------|
@@ -37,31 +37,31 @@ struct PlainKeys {
 /// | r          | a register, and the channel on which its changes are told |
 /// | n          | without a name: the bucket's counter                      |
 ///
-/// A lock of the layout `plain` is the key of its very name, which other libraries know, too.
+/// In the layout `plain` the key of a lock is its name, because other libraries use that key.
 class Keys {
  public:
   explicit Keys(std::string prefix) : prefix_(std::move(prefix)) {}
 
   LineKeys line(std::string_view name, LockKind kind) const;
   PlainKeys plain(std::string_view name) const;
-  /// Errc::invalid_argument if the key of that very name is, or may become, one of those above.
+  /// For the layout `plain`: Errc::invalid_argument if the name is, or may become, one of the keys above.
   std::optional<spi::Failure> why_taken(std::string_view name) const;
   std::string register_of(std::string_view name) const;
-  /// Where a client is told what happens to its claims.
+  /// The channel on which a client is told what happens to its claims (queue_line.hpp).
   std::string channel_of(std::string_view client) const { return prefix_ + ":client:" + std::string(client); }
 
-  /// For SCAN: the lines of locks and semaphores whose names begin so.
+  /// The pattern by which SCAN finds the lines of all locks and semaphores whose names begin with `name_prefix`.
   std::string pattern(std::string_view name_prefix) const;
 
   struct Parsed {
     std::string name;
     LockKind kind = LockKind::lock;  ///< of a line
   };
-  /// What is in the key of a line, or in that of a register.
+  /// The name in the key of a line or of a register.
   static Parsed parse(std::string_view key);
 
-  /// Neither braces nor colons, nothing that is special in a pattern, no control characters: those are %XX. What a name
-  /// begins with, its encoding begins with, too.
+  /// Writes braces, colons, control characters and what is special in a pattern as %XX. A prefix of a name becomes a
+  /// prefix of its encoding.
   static std::string encode(std::string_view name);
   static std::string decode(std::string_view encoded);
 

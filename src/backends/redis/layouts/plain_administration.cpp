@@ -54,7 +54,8 @@ constexpr std::string_view evict_holder = R"lua(
 local value = redis.call('GET', KEYS[1])
 if not value then return 0 end
 local said = redis.call('GET', KEYS[2])
-if said and said:sub($value_of_holder) == value and struct.unpack('<d', said, $number_at) > tonumber(ARGV[1]) then return 0 end
+local is_ours = said and said:sub($value_of_holder) == value
+if is_ours and struct.unpack('<d', said, $number_at) > tonumber(ARGV[1]) then return 0 end
 redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 )lua";

@@ -11,8 +11,9 @@
 
 namespace holdfast::redis {
 
-/// Looking at one lock of the layout `plain`, and breaking it, whoever holds it. Among the keys of a database nobody
-/// can tell which are locks, so there is no list; and other libraries' holders cannot be asked for anything.
+/// Shows one lock of the layout `plain`, and breaks it, whoever holds it. It lists nothing, because nobody can tell
+/// which keys of a database are locks; and it asks no holder to let go, because holders of other libraries would not
+/// hear it.
 class PlainAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.

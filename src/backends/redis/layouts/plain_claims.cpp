@@ -25,8 +25,8 @@ using spi::Result;
 namespace {
 
 // KEYS: the lock's four. ARGV: value; lease in milliseconds; description; 'r' to be refused when it is busy; the value
-// that it replaces. {$absent} if refused, else what keep() or wait() says. Whoever replaces a claim that held would always be
-// the first to find the lock free: if it can, it waits, so that others have a chance.
+// that it replaces. {$absent} if refused, else what keep() or wait() says. Whoever replaces a claim that held would
+// always be the first to find the lock free: if it can, it waits, so that others have a chance.
 constexpr std::string_view acquire_one = R"lua(
 local value, lease, replaced = ARGV[1], ARGV[2], ARGV[5]
 local yields = false
@@ -62,8 +62,8 @@ else
 end
 )lua";
 
-// KEYS: four for each claim. ARGV: for each claim its value, and a lease in milliseconds. For each claim {$absent}, or what
-// keep() or wait() says. To renew a claim that waits is to try again; it is granted what it then has of its lease.
+// KEYS: four for each claim. ARGV: for each claim its value, and a lease in milliseconds. For each claim {$absent}, or
+// what keep() or wait() says. To renew a claim that waits is to try again; it is granted what it then has of its lease.
 constexpr std::string_view renew_all = R"lua(
 local answers = {}
 for i = 1, #ARGV / 2 do

@@ -10,11 +10,11 @@
 
 namespace holdfast::redis {
 
-/// Claims in the layout `plain` (plain_lock.hpp says what they are): exclusive ones only, and those that wait ask again
-/// after `poll_interval`, more or less.
+/// Claims in the layout `plain` (plain_lock.hpp says what they are). There are exclusive ones only, and those that wait
+/// poll.
 class PlainClaims final : public spi::Claims {
  public:
-  /// The least and the most; chance decides, so that clients do not come in step.
+  /// Each interval is chosen at random between these, so that clients do not fall into step.
   static constexpr spi::milliseconds least_poll_interval{25};
   static constexpr spi::milliseconds most_poll_interval{75};
 

@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Looking at the lines of the layout `queue`, and interfering with them.
+/// Shows the lines of the layout `queue`, evicts holders, asks them to let go and resizes semaphores.
 class QueueAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.

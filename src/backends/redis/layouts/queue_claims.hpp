@@ -17,10 +17,10 @@
 
 namespace holdfast::redis {
 
-/// Claims in the layout `queue`: one script for each step (queue_line.hpp says what they work on).
+/// Claims in the layout `queue`. Each step is one script (queue_scripts.hpp) on one line of claims (queue_line.hpp).
 class QueueClaims final : public spi::Claims {
  public:
-  /// `client`: where to tell this client something, 32 characters. REQUIRES: all outlive it.
+  /// `client`: the last part of this client's channel, 32 characters. REQUIRES: all outlive it.
   QueueClaims(const spi::BackendContext& context, Topology& topology, const Keys& keys, QueueNotices& notices,
               std::string client)
       : loop_(context.loop),
@@ -35,7 +35,7 @@ class QueueClaims final : public spi::Claims {
   void renew(std::span<const spi::ClaimRef> claims, spi::Done<std::vector<spi::ClaimAnswer>> done) override;
   void downgrade(const spi::ClaimRef& claim, spi::Done<spi::ClaimAnswer> done) override;
 
-  /// Messages may have been lost: asks about all claims what they would have said.
+  /// Asks about all claims that are known, because messages about them may have been lost.
   void catch_up();
 
  private:

@@ -16,8 +16,8 @@
 /// | counter | sorted set | the largest number ever granted | the same                                           |
 ///
 /// So a free name costs one SET NX, and a place in the line is a rank. Scores below $queue are times, and those from
-/// there on places; what a time can be is far below. The modes differ only in how many units they take: permits k of n; shared claims 1 and exclusive
-/// ones all of a number that nobody reaches.
+/// there on places; what a time can be is far below. The modes differ only in how many units they take: permits k of n;
+/// shared claims 1 and exclusive ones all of a number that nobody reaches.
 ///
 /// A record is: number (0 while it waits), since, expires, opens, mode, units, total, client, description. Times are
 /// microseconds of the server's clock; they and the numbers are doubles, exact below 2^53. `opens` is later than
@@ -27,11 +27,12 @@
 /// Keys expire by themselves when nothing in them counts any more, or up to a minute later; only the counter stays.
 ///
 /// Scripts tell the client of a claim what has happened to it by a message on the client's channel, which Keys names,
-/// too: `<prefix>:client:<client>`. One server delivers a message whatever the channel is called, and one channel for
-/// all claims of a client costs it one subscription, made when the first of them waits. In a cluster only a channel with
-/// the hash tag of the script's keys can be published to by SPUBLISH; there $publish and $client_channel become
-/// 'SPUBLISH' and `<prefix>:{<bucket>}:client:`, and a client has a channel for each bucket in which it waits. On one
-/// server that would cost each claim that waits in a new bucket another subscription and another look at it.
+/// too: `<prefix>:client:<client>`. One server delivers a message whatever the channel is called, so a client has one
+/// channel for all of its claims, and subscribes to it once. In a cluster a script can SPUBLISH only to a channel with
+/// the hash tag of its keys. There a client needs a channel for each bucket in which it waits, such as
+/// `<prefix>:{<bucket>}:client:<client>`, and the scripts another $publish and another $before_client ('^[^}]*}:'). On
+/// one server that would be worse: each claim that waits in a new bucket would cost another subscription, and another
+/// look once it is confirmed.
 namespace holdfast::redis::queue_line {
 
 /// What stands in the scripts for a name with a $. A record's parts begin at $..._at; those of the record in a simple
@@ -68,8 +69,8 @@ inline constexpr auto constants = std::to_array<Script::Constant>({
     {"waiting", "2"},
     {"other_total", "3"},
     {"publish", "'PUBLISH'"},
-    // The key of a line, which is KEYS[1] or `line`, up to its bucket.
-    {"before_bucket", "':{'"},
+    // What a client's channel has in common with the key of the line.
+    {"before_client", "'^[^{]*'"},
 });
 
 inline constexpr std::string_view functions = R"lua(
@@ -92,7 +93,7 @@ local function mint()
 end
 
 local function tell(kind, client, id, number, lease)
-  local channel = line:sub(1, line:find($before_bucket, 1, true)) .. 'client:' .. client
+  local channel = line:match($before_client) .. 'client:' .. client
   redis.call($publish, channel, kind .. id .. string.format('%.0f %.0f ', number, lease) .. line)
 end
 
@@ -166,7 +167,8 @@ local function leave()
   if state ~= before then redis.call('SET', line, state, 'PXAT', string.format('%.0f', keep)) end
 end
 
--- The record of a claim that lives, and whether it was asked to let go: until when, and why. What it finds dead it puts out of the way.
+-- The record of a claim that lives, and whether it was asked to let go: until when, and why. What it finds dead it puts
+-- out of the way.
 local function find(id)
   local found = redis.call('HMGET', claims, id, 'a' .. id)
   local record = found[1]
@@ -196,7 +198,8 @@ local function arm(id, record, lease)
   return record
 end
 
--- {$granted, number, lease[, milliseconds left to let go, why]}, or {$waiting, least number, lease, place, check after}.
+-- {$granted, number, lease[, milliseconds left to let go, why]}, or {$waiting, least number, lease, place, check
+-- after}.
 local function describe(id, record, asked)
   local number, _, expires = struct.unpack($times, record)
   local left = math.floor((expires - now) / 1000)

@@ -13,8 +13,8 @@
 
 namespace holdfast::redis {
 
-/// What a client is told about its claims although it did not ask: that one which waits was granted, or that it is worth
-/// asking about one. The scripts of other clients publish it on this client's channel.
+/// What a client is told about its claims although it did not ask: that one which waits was granted, or that it is
+/// worth asking about one. The scripts of other clients publish it on this client's channel.
 ///
 /// The client listens while one of its claims waits, while one is held for longer than a moment (somebody may ask for
 /// it, or evict it), and a little longer. What is published while it does not listen is lost. So the claims catch up,

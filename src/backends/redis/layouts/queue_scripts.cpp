@@ -62,7 +62,7 @@ if not tail then
       call('HDEL', KEYS[2], id, 'a' .. id)
       call('HSET', KEYS[2], next_one, struct.pack('<dd', its_number, now) .. records[2]:sub($expires_at))
       call('ZADD', KEYS[3], string.format('%d', its_opening), next_one)
-      local channel = KEYS[1]:sub(1, KEYS[1]:find($before_bucket, 1, true)) .. 'client:' .. client
+      local channel = KEYS[1]:match($before_client) .. 'client:' .. client
       local left = math.floor((its_end - now) / 1000)
       call($publish, channel, 'g' .. next_one .. string.format('%d %d ', its_number, left) .. KEYS[1])
       return 1
@@ -186,7 +186,8 @@ for i = 1, #ARGV / 2 do
       if ends > expires then
         opens = opens - expires + ends
         expires = ends
-        state = state:sub(1, $simple_record_at - 1) .. struct.pack($times, number, since, expires, opens) .. state:sub($simple_terms_at)
+        local times = struct.pack($times, number, since, expires, opens)
+        state = state:sub(1, $simple_record_at - 1) .. times .. state:sub($simple_terms_at)
         redis.call('SET', key, state, 'PXAT', string.format('%.0f', math.ceil(opens / 1000)))
       end
       answer = {$granted, number, math.floor((expires - now) / 1000)}

@@ -8,7 +8,7 @@
 
 namespace holdfast::redis {
 
-/// From the server's clock to ours.
+/// A time on the server's clock as a time of day.
 constexpr std::chrono::system_clock::time_point time_of_day(std::chrono::microseconds since_1970) {
   // Cut off where a server would make the time overflow.
   using Duration = std::chrono::system_clock::duration;
@@ -16,7 +16,7 @@ constexpr std::chrono::system_clock::time_point time_of_day(std::chrono::microse
   return std::chrono::system_clock::time_point(std::clamp(since_1970, -most, most));
 }
 
-/// What the server's clock says.
+/// Asks a server for its time of day.
 void ask_time(Topology& topology, spi::Done<std::chrono::system_clock::time_point> done);
 
 }  // namespace holdfast::redis

@@ -8,7 +8,7 @@
 
 namespace holdfast::redis {
 
-/// What the server said.
+/// One reply of the server.
 struct Reply {
   enum class Kind { nothing, integer, text, status, error, array };
 
@@ -20,8 +20,8 @@ struct Reply {
   bool is(Kind wanted) const { return kind == wanted; }
 };
 
-/// Cuts the bytes of a server into replies (RESP 2). It believes no length before it has looked at it: whatever is
-/// announced, it allocates no more than the limits say, and it looks at no byte of a line twice.
+/// Parses the bytes of a server into replies (RESP 2). It does not trust the lengths that it reads: whatever they say,
+/// it allocates no more than the limits below, and it looks at no byte of a line twice.
 class ReplyReader {
  public:
   static constexpr std::size_t max_elements = std::size_t{1} << 18U;  ///< of one reply, in all its arrays together
@@ -38,7 +38,7 @@ class ReplyReader {
   void feed(std::string_view bytes);
   /// The next whole reply, good until the next call; null if there is none yet, or ever again.
   Reply* next();
-  /// What came is not a reply, or too large for one.
+  /// True after bytes that are no reply, or belong to one that is too large. Then next() returns no more replies.
   bool failed() const { return failed_; }
 
  private:

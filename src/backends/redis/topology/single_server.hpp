@@ -12,8 +12,8 @@
 
 namespace holdfast::redis {
 
-/// One server, which has all keys: one connection for requests, and one that listens. Behind its name another server may
-/// stand after a failover; that is noticed when the old one says that it is a replica now.
+/// One server, which has all keys: one connection for requests, and one that listens. Behind its name another server
+/// may stand after a failover; that is noticed when the old one says that it is a replica now.
 class SingleServer final : public Topology {
  public:
   /// `warn`, which may be empty, is told upon the first contact if the server may throw locks away. REQUIRES: the loop

@@ -33,8 +33,8 @@ class Topology {
   /// the script's keys; one server hears all names.
   virtual Channels& channels() = 0;
 
-  /// `task` runs whenever what was learnt from a server may be wrong, because another one has taken its place: it should
-  /// ask again about all that is known. Never inside a call.
+  /// `task` runs whenever what was learnt from a server may be wrong, because another one has taken its place: it
+  /// should ask again about all that is known. Never inside a call.
   virtual void when_server_changed(base::Callback<void()> task) = 0;
 
   /// For a reply that makes no sense as the answer to its request: what to tell the caller. Whether the replies of that
