@@ -277,7 +277,11 @@ void Connection::flush_soon() {
 void Connection::flush() {
   if (!socket_) return;
   if (!tls_) {
-    wire_sent_ == wire_.size() ? wire_.swap(out_) : static_cast<void>(wire_.append(out_));
+    if (wire_sent_ == wire_.size()) {
+      wire_.swap(out_);
+    } else {
+      wire_.append(out_);
+    }
   } else {
     if (tls_->established()) {
       const auto outcome = tls_->send(out_);

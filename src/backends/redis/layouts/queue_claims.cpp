@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/redis/layouts/claim_record.hpp"
+#include "backends/redis/layouts/queue_line.hpp"
 #include "backends/redis/layouts/queue_scripts.hpp"
 #include "backends/redis/protocol/failures.hpp"
 #include "kit/answer_soon.hpp"
@@ -43,18 +44,18 @@ std::optional<ClaimAnswer> answer_from(Reply& reply, Instant sent) {
   std::vector<Reply>& parts = reply.elements;
   if (!begins_with_integers(parts, 1)) return std::nullopt;
   ClaimAnswer answer;
-  if (parts[0].integer == 0) return answer;
+  if (parts[0].integer == queue_line::absent) return answer;
   if (!begins_with_integers(parts, 3)) return std::nullopt;
   answer.number = static_cast<std::uint64_t>(parts[1].integer);
   answer.lease = milliseconds(parts[2].integer);
   answer.armed_at = sent;
   const bool is_long = parts.size() == 5;
-  if (parts[0].integer == 1) {
+  if (parts[0].integer == queue_line::granted) {
     answer.standing = ClaimAnswer::Standing::granted;
     if (is_long) answer.asked_to_release = {std::move(parts[4].text), milliseconds(parts[3].integer)};
     return answer;
   }
-  if (parts[0].integer != 2 || !begins_with_integers(parts, 5)) return std::nullopt;
+  if (parts[0].integer != queue_line::waiting || !begins_with_integers(parts, 5)) return std::nullopt;
   answer.standing = ClaimAnswer::Standing::waiting;
   answer.place = static_cast<std::uint32_t>(parts[3].integer);
   answer.check_after = milliseconds(parts[4].integer);
@@ -76,7 +77,11 @@ void QueueClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   add_keys(command, keys);
   command.add(IdBytes(request.id)).add(RecordTail::of(request, client_)).add(request.lease.count());
   command.add(request.when_busy == spi::WhenBusy::refuse ? "r" : "w");
-  request.replaces ? command.add(IdBytes(*request.replaces)) : command.add("");
+  if (request.replaces) {
+    command.add(IdBytes(*request.replaces));
+  } else {
+    command.add("");
+  }
   if (delay > milliseconds::zero()) command.add(delay.count());
 
   topology_.send(
@@ -100,7 +105,7 @@ Result<ClaimAnswer> QueueClaims::acquired(const Asked& asked, Reply& reply) {
                          .number = static_cast<std::uint64_t>(reply.integer),
                          .lease = asked.lease,
                          .armed_at = asked.sent};
-  } else if (begins_with_integers(reply.elements, 2) && reply.elements[0].integer == 3) {
+  } else if (begins_with_integers(reply.elements, 2) && reply.elements[0].integer == queue_line::other_total) {
     return kit::different_total({.name = asked.name, .id = asked.id, .mode = asked.mode},
                                 static_cast<std::uint32_t>(reply.elements[1].integer));
   } else {

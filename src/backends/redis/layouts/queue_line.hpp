@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "backends/redis/protocol/script.hpp"
@@ -35,6 +36,9 @@
 /// look once it is confirmed.
 namespace holdfast::redis::queue_line {
 
+/// What an answer of a script begins with.
+enum Says : std::uint8_t { absent = 0, granted = 1, waiting = 2, other_total = 3 };
+
 /// What stands in the scripts for a name with a $. A record's parts begin at $..._at; those of the record in a simple
 /// state 17 bytes later, behind the 'S' and the id.
 inline constexpr auto constants = std::to_array<Script::Constant>({
@@ -63,7 +67,7 @@ inline constexpr auto constants = std::to_array<Script::Constant>({
     {"queue", "4500000000000000"},
     {"exclusive", "1"},
     {"shared", "2"},
-    // What an answer begins with.
+    // What an answer begins with, as below.
     {"absent", "0"},
     {"granted", "1"},
     {"waiting", "2"},
