@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/redis/queue_scripts.hpp"
+#include "backends/redis/layouts/queue_scripts.hpp"
 #include "driver.hpp"
 #include "redis/raw.hpp"
 

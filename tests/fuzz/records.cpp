@@ -2,7 +2,7 @@
 #include <string>
 
 #include "backends/etcd/record.hpp"
-#include "backends/redis/record.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
 #include "backends/sqlite/message.hpp"
 #include "backends/zookeeper/record.hpp"
 #include "core/operations/fields.hpp"

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/redis/reply.hpp"
+#include "backends/redis/protocol/reply.hpp"
 #include "fuzz/targets.hpp"
 
 namespace holdfast::fuzz {

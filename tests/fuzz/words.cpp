@@ -2,7 +2,7 @@
 #include <string>
 
 #include "backends/etcd/address.hpp"
-#include "backends/redis/address.hpp"
+#include "backends/redis/redis_url.hpp"
 #include "backends/zookeeper/address.hpp"
 #include "base/url.hpp"
 #include "fuzz/targets.hpp"
@@ -37,10 +37,14 @@ bool is_utf8(std::string_view text) {
 /// A password that nobody could take for something else that is shown.
 constexpr std::string_view secret = "hunter2hunter2";
 
-template <class Address>
+const redis::ServerAddress& server_of(const redis::RedisUrl& url) { return url.server; }
+const auto& server_of(const auto& address) { return address; }
+
+template <class Parsed>
 void try_address(const base::Url& url) {
   try {
-    const Address address = Address::parse(url);
+    const Parsed parsed = Parsed::parse(url);
+    const auto& address = server_of(parsed);
     const bool only_a_password = address.password.find(secret) != std::string::npos &&
                                  address.user.find(secret) == std::string::npos &&
                                  std::count(url.rest.begin(), url.rest.end(), '@') == 1;
@@ -79,7 +83,7 @@ void store_url(std::string_view input) {
     require(error.errc() == Errc::bad_url, "a URL that is refused is a bad URL");
     return;
   }
-  try_address<redis::Address>(url);
+  try_address<redis::RedisUrl>(url);
   try_address<etcd::Address>(url);
   try_address<zookeeper::Address>(url);
   try {

@@ -121,6 +121,21 @@ TEST(RedisDisturbances, LostDataAreALossAndTokensRise) {
   EXPECT_GT(Mutex(client, "name").acquire().token(), before);
 }
 
+TEST(RedisDisturbances, WhatANewPrimaryDoesNotHaveIsLostAtOnce) {
+  const RedisServer server;
+  Client client(server.url());
+  Hold hold = Mutex(client, "name", {.ttl = 60s}).acquire();
+  const auto can_lock = [&] { return test::succeeds([&] { Mutex(client, "other").try_acquire(); }); };
+  server.command({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_FALSE(can_lock());
+  server.command({"REPLICAOF", "NO", "ONE"});
+  server.command({"FLUSHALL"});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(eventually(can_lock));
+  EXPECT_TRUE(eventually([&] { return hold.state() == HoldState::lost; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 15s) << "long before the next renewal";
+}
+
 TEST(RedisDisturbances, WaitersWhoseClaimsAreDeletedJoinAgain) {
   const RedisServer server;
   Client holder(server.url());

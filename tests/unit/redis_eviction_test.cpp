@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "backends/redis/eviction.hpp"
+#include "backends/redis/connection/eviction.hpp"
 
 namespace holdfast::redis {
 namespace {

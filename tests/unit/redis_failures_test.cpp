@@ -2,13 +2,13 @@
 
 #include <string>
 
-#include "backends/redis/failures.hpp"
+#include "backends/redis/protocol/failures.hpp"
 #include "support/errors.hpp"
 
 namespace holdfast::redis {
 namespace {
 
-const Address address = {.host = "db", .port = "6379", .user = "ann", .password = "hunter2"};
+const std::string server = "redis at db:6379";
 
 TEST(RedisFailures, TellWhatToDo) {
   struct Case {
@@ -26,12 +26,12 @@ TEST(RedisFailures, TellWhatToDo) {
         {"READONLY You can't write against a read only replica.", Errc::unreachable, "primary"},
         {"LOADING Redis is loading the dataset in memory", Errc::unreachable, "loading"},
         {"BUSY Redis is busy running a script.", Errc::unreachable, "script"},
-        {"MASTERDOWN Link with MASTER is down", Errc::unreachable, "primary"},
+        {"MASTERDOWN Connection with MASTER is down", Errc::unreachable, "primary"},
         {"MOVED 3999 127.0.0.1:6381", Errc::unsupported, "cluster"},
         {"WRONGTYPE Operation against a key", Errc::store_failed, "prefix"},
         {"ERR max number of clients reached", Errc::exhausted, "maxclients"},
         {"ERR something new", Errc::store_failed, "something new"}}) {
-    const spi::Failure failure = explain(complaint, address);
+    const spi::Failure failure = explain(complaint, server);
     EXPECT_EQ(failure.code, code) << complaint;
     EXPECT_NE(failure.detail.find(hint), std::string::npos) << failure.detail;
     EXPECT_NE(failure.detail.find("redis at db:6379"), std::string::npos) << failure.detail;
@@ -40,9 +40,9 @@ TEST(RedisFailures, TellWhatToDo) {
 
 TEST(RedisFailures, NeverRepeatWhatWasSent) {
   const std::string unknown = "ERR unknown command 'AUTH', with args beginning with: 'ann' 'hunter2'";
-  EXPECT_EQ(explain(unknown, address).detail.find("hunter2"), std::string::npos);
+  EXPECT_EQ(explain(unknown, server).detail.find("hunter2"), std::string::npos);
   for (const std::string& complaint : {unknown, std::string("ERR odd hunter2"), std::string("WRONGPASS hunter2")}) {
-    const spi::Failure failure = explain_greeting(complaint, address);
+    const spi::Failure failure = explain_greeting(complaint, server);
     EXPECT_EQ(failure.code, Errc::access_denied);
     EXPECT_EQ(failure.detail.find("hunter2"), std::string::npos) << failure.detail;
     EXPECT_EQ(failure.detail.find("ann"), std::string::npos) << failure.detail;

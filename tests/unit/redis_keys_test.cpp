@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "backends/redis/keys.hpp"
+#include "backends/redis/layouts/keys.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -33,8 +33,8 @@ TEST(RedisKeys, EncodePrefixesAsPrefixes) {
 TEST(RedisKeys, OfOneNameLieInOneSlotAndDiffer) {
   const Keys keys("holdfast");
   const auto tag_of = [](const std::string& key) { return key.substr(0, key.find('}') + 1); };
-  const LineKeys lock = keys.line("name", false);
-  const LineKeys pool = keys.line("name", true);
+  const LineKeys lock = keys.line("name", LockKind::lock);
+  const LineKeys pool = keys.line("name", LockKind::semaphore);
   std::set<std::string> all;
   for (const std::string& key : {lock.line, lock.claims, lock.order, lock.counter, pool.line, pool.claims, pool.order,
                                  pool.counter, keys.register_of("name")}) {
@@ -46,9 +46,9 @@ TEST(RedisKeys, OfOneNameLieInOneSlotAndDiffer) {
 
 TEST(RedisKeys, AreThoseThatOtherVersionsUse) {
   const Keys keys("holdfast");
-  EXPECT_EQ(keys.line("a b", false).line, "holdfast:{b8}:l:a%20b");
-  EXPECT_EQ(keys.line("a b", true).order, "holdfast:{b8}:po:a%20b");
-  EXPECT_EQ(keys.line("a b", true).counter, "holdfast:{b8}:n");
+  EXPECT_EQ(keys.line("a b", LockKind::lock).line, "holdfast:{b8}:l:a%20b");
+  EXPECT_EQ(keys.line("a b", LockKind::semaphore).order, "holdfast:{b8}:po:a%20b");
+  EXPECT_EQ(keys.line("a b", LockKind::semaphore).counter, "holdfast:{b8}:n");
   EXPECT_EQ(keys.register_of("a b"), "holdfast:{b8}:r:a%20b");
   EXPECT_EQ(keys.channel_of("0123"), "holdfast:client:0123");
   EXPECT_EQ(keys.pattern("a*"), "holdfast:{*}:[lp]:a%2a*");
@@ -60,7 +60,7 @@ TEST(RedisKeys, OfTheLayoutPlainAreTheNameItselfAndOurOwn) {
   EXPECT_EQ(lock.lock, "a b");
   EXPECT_EQ(lock.holder, "holdfast:{b8}:h:a%20b");
   EXPECT_EQ(lock.waiters, "holdfast:{b8}:w:a%20b");
-  EXPECT_EQ(lock.counter, keys.line("a b", false).counter) << "tokens rise also from one layout to the other";
+  EXPECT_EQ(lock.counter, keys.line("a b", LockKind::lock).counter) << "tokens rise also from one layout to the other";
 }
 
 TEST(RedisKeys, OfOursAreNoNamesInTheLayoutPlain) {
@@ -68,8 +68,8 @@ TEST(RedisKeys, OfOursAreNoNamesInTheLayoutPlain) {
   EXPECT_FALSE(keys.why_taken("name"));
   EXPECT_FALSE(keys.why_taken("holdfast"));
   EXPECT_FALSE(keys.why_taken("holdfast:name"));
-  for (const std::string& key : {keys.line("x", false).line, keys.line("x", true).counter, keys.register_of("x"),
-                                 keys.plain("x").holder, keys.plain("x").waiters}) {
+  for (const std::string& key : {keys.line("x", LockKind::lock).line, keys.line("x", LockKind::semaphore).counter,
+                                 keys.register_of("x"), keys.plain("x").holder, keys.plain("x").waiters}) {
     ASSERT_TRUE(keys.why_taken(key)) << key;
     EXPECT_EQ(keys.why_taken(key)->code, Errc::invalid_argument);
   }
@@ -78,16 +78,16 @@ TEST(RedisKeys, OfOursAreNoNamesInTheLayoutPlain) {
 TEST(RedisKeys, AreReadBack) {
   const Keys keys("app:locks");
   const std::string name = std::string("a:{p}:b") + '\0' + "part";
-  EXPECT_EQ(Keys::parse(keys.line(name, false).line).name, name);
-  EXPECT_FALSE(Keys::parse(keys.line(name, false).line).permits);
-  EXPECT_TRUE(Keys::parse(keys.line(name, true).line).permits);
+  EXPECT_EQ(Keys::parse(keys.line(name, LockKind::lock).line).name, name);
+  EXPECT_EQ(Keys::parse(keys.line(name, LockKind::lock).line).kind, LockKind::lock);
+  EXPECT_EQ(Keys::parse(keys.line(name, LockKind::semaphore).line).kind, LockKind::semaphore);
   EXPECT_EQ(Keys::parse(keys.register_of(name)).name, name);
 }
 
 TEST(RedisKeys, AreSpreadOverTheBuckets) {
   const Keys keys("holdfast");
   std::set<std::string> counters;
-  for (int i = 0; i < 5000; ++i) counters.insert(keys.line("job-" + std::to_string(i), false).counter);
+  for (int i = 0; i < 5000; ++i) counters.insert(keys.line("job-" + std::to_string(i), LockKind::lock).counter);
   EXPECT_EQ(counters.size(), 256U);
 }
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "backends/redis/reply.hpp"
+#include "backends/redis/protocol/reply.hpp"
 
 namespace holdfast::redis {
 namespace {

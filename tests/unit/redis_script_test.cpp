@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
-#include "backends/redis/command.hpp"
-#include "backends/redis/script.hpp"
+#include "backends/redis/layouts/queue_scripts.hpp"
+#include "backends/redis/protocol/command.hpp"
+#include "backends/redis/protocol/script.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -17,6 +19,18 @@ TEST(RedisScript, HasTheDigestOfItsText) {
   EXPECT_EQ(Script({"ab", "c"}).digest(), sha1("abc"));
 }
 
+TEST(RedisScript, SaysItsConstantsByName) {
+  constexpr auto constants = std::to_array<Script::Constant>({{"at", "17"}, {"at_end", "'x'"}});
+  EXPECT_EQ(Script({"$at", " $at_end+$at $other"}, constants).text(), "17 'x'+17 $other");
+  EXPECT_EQ(Script({"$"}, constants).text(), "$");
+}
+
+TEST(RedisScript, OfTheLayoutQueueLeavesNoNameUnexplained) {
+  for (const Script* script : {&claim_script(), &renew_script(), &downgrade_script()}) {
+    EXPECT_EQ(script->text().find('$'), std::string::npos) << script->text();
+  }
+}
+
 TEST(RedisCommand, IsWrittenAsTheServerReadsIt) {
   std::string out;
   Command().add("SET").add(std::string_view("a\0b", 3)).add(-7).write_to(out);
@@ -24,7 +38,7 @@ TEST(RedisCommand, IsWrittenAsTheServerReadsIt) {
 }
 
 TEST(RedisCommand, NamesAScriptByDigestOrText) {
-  const Script script = {"return 1"};
+  const Script script({"return 1"});
   Command command;
   command.add(1).add("key");
   std::string out;

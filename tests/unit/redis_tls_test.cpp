@@ -15,9 +15,9 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/tls.hpp"
-#include "backends/redis/tls_library.hpp"
-#include "backends/redis/tls_setup.hpp"
+#include "backends/redis/connection/tls.hpp"
+#include "backends/redis/connection/tls_library.hpp"
+#include "backends/redis/connection/tls_setup.hpp"
 #include "support/polling_loop.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -118,10 +118,10 @@ class RedisTlsMachine : public testing::Test {
   const test::TemporaryDirectory directory_;
   const std::filesystem::path authorities_ = directory_.path() / "ca.crt";
   const Identity one_{"one"};
-  const Address address_ = {.transport = Address::Transport::tls,
-                            .host = "127.0.0.1",
-                            .port = "6379",
-                            .tls = {.authorities_file = authorities_.string(), .verify = false}};
+  const ServerAddress address_ = {.transport = ServerAddress::Transport::tls,
+                                  .host = "127.0.0.1",
+                                  .port = "6379",
+                                  .tls = {.authorities_file = authorities_.string(), .verify = false}};
   const TlsLibrary& library_ = *TlsLibrary::load();
 };
 
@@ -141,7 +141,7 @@ TEST_F(RedisTlsMachine, ReadsFilesAgainOnlyIfTheyHaveChanged) {
 }
 
 TEST_F(RedisTlsMachine, ReadsTheSystemsAuthoritiesOnce) {
-  Address address = address_;
+  ServerAddress address = address_;
   address.tls.authorities_file.clear();
   const auto first = TlsContext::read(address, nullptr);
   ASSERT_TRUE(first.ok());

@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "backends/redis/address.hpp"
-#include "backends/redis/eviction.hpp"
-#include "backends/redis/hash_registers.hpp"
-#include "backends/redis/inbox.hpp"
-#include "backends/redis/keys.hpp"
-#include "backends/redis/plain_administration.hpp"
-#include "backends/redis/plain_claims.hpp"
-#include "backends/redis/queue_administration.hpp"
-#include "backends/redis/queue_claims.hpp"
-#include "backends/redis/record.hpp"
-#include "backends/redis/requests.hpp"
+#include "backends/redis/layouts/claim_record.hpp"
+#include "backends/redis/layouts/hash_registers.hpp"
+#include "backends/redis/layouts/keys.hpp"
+#include "backends/redis/layouts/plain_administration.hpp"
+#include "backends/redis/layouts/plain_claims.hpp"
+#include "backends/redis/layouts/queue_administration.hpp"
+#include "backends/redis/layouts/queue_claims.hpp"
+#include "backends/redis/layouts/queue_notices.hpp"
+#include "backends/redis/redis_url.hpp"
+#include "backends/redis/topology/single_server.hpp"
+#include "backends/redis/topology/topology.hpp"
 #include "base/random.hpp"
 
 namespace holdfast::redis {
@@ -31,34 +31,23 @@ std::string new_client() {
   return hexadecimal({reinterpret_cast<const char*>(random.data()), bytes});
 }
 
-/// One client of one server: what it asks, and what it is told. Layouts differ in what they keep there.
+/// One client of a store: a topology, which has the connections, and a layout, which says what is kept in the keys.
 class RedisBackend : public spi::Backend {
  public:
   spi::Registers& registers() override { return registers_; }
 
   void close(Done<> done) override {
-    requests_.close();
+    topology_->close();
     registers_.close();
-    inbox_.close();
     context_.loop.defer([done = std::move(done)]() mutable { done(spi::Nothing{}); });
   }
 
  protected:
-  RedisBackend(Address address, const spi::BackendContext& context)
+  RedisBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
       : context_(context),
-        address_(std::move(address)),
-        keys_(address_.prefix),
-        client_(new_client()),
-        tls_setup_(context.loop, address_),
-        requests_(context.loop, address_, tls_setup_),
-        registers_(context.loop, requests_, keys_),
-        inbox_(context.loop, address_, tls_setup_, keys_, client_, context.events, registers_, [this] { catch_up(); }) {
-    registers_.attach(inbox_);
-    if (context_.warn) requests_.when_first_up([this] { warn_about_eviction(requests_, context_.warn); });
-  }
-
-  /// Messages to claims may have been lost.
-  virtual void catch_up() = 0;
+        keys_(std::move(prefix)),
+        topology_(std::move(topology)),
+        registers_(context.loop, *topology_, keys_) {}
 
   static StoreTraits traits_of_the_server() {
     return {.store = "redis",
@@ -72,24 +61,29 @@ class RedisBackend : public spi::Backend {
   }
 
   const spi::BackendContext context_;
-  const Address address_;
   const Keys keys_;
-  const std::string client_;
-  TlsSetup tls_setup_;
-  Requests requests_;
+  const std::unique_ptr<Topology> topology_;
   HashRegisters registers_;
-  Inbox inbox_;
 };
 
 class QueueBackend final : public RedisBackend {
  public:
-  QueueBackend(Address address, const spi::BackendContext& context)
-      : RedisBackend(std::move(address), context),
-        claims_(context, requests_, keys_, inbox_, client_),
-        administration_(context.loop, requests_, keys_) {}
+  QueueBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
+      : RedisBackend(std::move(topology), std::move(prefix), context),
+        client_(new_client()),
+        notices_(context.loop, topology_->channels(), keys_, client_, context.events, [this] { claims_.catch_up(); }),
+        claims_(context, *topology_, keys_, notices_, client_),
+        administration_(context.loop, *topology_, keys_) {
+    topology_->when_server_changed([this] { notices_.catch_up_soon(); });
+  }
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
+
+  void close(Done<> done) override {
+    notices_.close();
+    RedisBackend::close(std::move(done));
+  }
 
   StoreTraits traits() const override {
     StoreTraits traits = traits_of_the_server();
@@ -98,18 +92,18 @@ class QueueBackend final : public RedisBackend {
   }
 
  private:
-  void catch_up() override { claims_.catch_up(); }
-
+  const std::string client_;
+  QueueNotices notices_;
   QueueClaims claims_;
   QueueAdministration administration_;
 };
 
 class PlainBackend final : public RedisBackend {
  public:
-  PlainBackend(Address address, const spi::BackendContext& context)
-      : RedisBackend(std::move(address), context),
-        claims_(context, requests_, keys_),
-        administration_(context.loop, requests_, keys_) {}
+  PlainBackend(std::unique_ptr<Topology> topology, std::string prefix, const spi::BackendContext& context)
+      : RedisBackend(std::move(topology), std::move(prefix), context),
+        claims_(context, *topology_, keys_),
+        administration_(context.loop, *topology_, keys_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Administration& administration() override { return administration_; }
@@ -126,8 +120,6 @@ class PlainBackend final : public RedisBackend {
   }
 
  private:
-  void catch_up() override {}  // claims are never told anything
-
   PlainClaims claims_;
   PlainAdministration administration_;
 };
@@ -137,11 +129,15 @@ class PlainBackend final : public RedisBackend {
 const spi::BackendFactory& factory() {
   static constexpr std::array<std::string_view, 3> schemes = {"redis", "rediss", "redis+unix"};
   static constexpr auto open = [](const base::Url& url, const spi::BackendContext& context) {
-    Address address = Address::parse(url);
-    if (address.layout == Address::Layout::plain) {
-      return std::unique_ptr<spi::Backend>(std::make_unique<PlainBackend>(std::move(address), context));
+    RedisUrl parsed = RedisUrl::parse(url);
+    auto topology = std::make_unique<SingleServer>(context.loop, std::move(parsed.server), context.warn);
+    std::unique_ptr<spi::Backend> backend;
+    if (parsed.layout == RedisUrl::Layout::plain) {
+      backend = std::make_unique<PlainBackend>(std::move(topology), std::move(parsed.prefix), context);
+    } else {
+      backend = std::make_unique<QueueBackend>(std::move(topology), std::move(parsed.prefix), context);
     }
-    return std::unique_ptr<spi::Backend>(std::make_unique<QueueBackend>(std::move(address), context));
+    return backend;
   };
   static constexpr spi::BackendFactory factory = {.name = "redis", .schemes = schemes, .open = open};
   return factory;
