@@ -111,7 +111,7 @@ TEST_P(ClientConformance, AfterClosingEveryCallSaysSo) {
     EXPECT_EQ(errc_of([&] { call(mutex, {}); }), Errc::closed) << name;
   }
   EXPECT_EQ(errc_of([&] { mutex.try_lock(); }), Errc::closed);
-  EXPECT_EQ(errc_of([&] { mutex.try_acquire(); }), Errc::closed);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(mutex.try_acquire()); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { recursive.lock(); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { recursive.try_lock(); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { static_cast<void>(client.list()); }), Errc::closed);
@@ -130,7 +130,7 @@ TEST_P(MutexConformance, MayOutliveItsClient) {
   client.reset();
   EXPECT_EQ(errc_of([&] { mutex.lock(); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { mutex.try_lock(); }), Errc::closed);
-  EXPECT_EQ(errc_of([&] { mutex.acquire(); }), Errc::closed);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(mutex.acquire()); }), Errc::closed);
   EXPECT_EQ(errc_of([&] { recursive.lock(); }), Errc::closed);
   EXPECT_EQ(mutex.name(), LockName("mine"));
   EXPECT_EQ(recursive.depth(), 0u);

@@ -277,7 +277,8 @@ TEST_P(NoFixedLeaseConformance, ExtendingIsRefusedAndChangesNothing) {
 
 TEST_P(NoFixedLeaseConformance, IsRefusedWithTheReason) {
   Client client = open();
-  const auto error = test::error_of([&] { Mutex(client, "mine", {.lease = LeaseKind::fixed}).acquire(); });
+  const auto error =
+      test::error_of([&] { static_cast<void>(Mutex(client, "mine", {.lease = LeaseKind::fixed}).acquire()); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->errc(), Errc::unsupported);
 }

@@ -79,7 +79,7 @@ TEST_P(LockDelayConformance, AReleaseOpensItAtOnce) {
     EXPECT_EQ(hold.release(), Released::released);
     EXPECT_TRUE(Mutex(other, "mine").try_acquire());
   }
-  Mutex(client, "mine", {.lock_delay = endless}).acquire();  // released by its destructor
+  static_cast<void>(Mutex(client, "mine", {.lock_delay = endless}).acquire());  // released by its destructor
   EXPECT_TRUE(Mutex(other, "mine").try_acquire_for(test::patience));
 }
 
@@ -265,7 +265,8 @@ TEST_P(ProcessLockDelayConformance, AHolderThatWasStoppedKeepsTheNameClosedAndDo
 // What a store answers that cannot do it.
 TEST_P(NoLockDelayConformance, IsRefusedWithTheReason) {
   Client client = open();
-  EXPECT_EQ(errc_of([&] { Mutex(client, "mine", {.lock_delay = 1s}).acquire(); }), Errc::unsupported);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(Mutex(client, "mine", {.lock_delay = 1s}).acquire()); }),
+            Errc::unsupported);
   EXPECT_TRUE(Mutex(client, "mine").try_acquire());
 }
 

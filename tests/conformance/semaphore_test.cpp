@@ -238,8 +238,8 @@ TEST_P(SemaphoreConformance, ThoseWhoBelieveInTheOldTotalAreRefusedUntilTheyAreR
   Semaphore old(other, "pool", 2);
   const Hold hold = pool.acquire();
   pool.resize(3);
-  EXPECT_EQ(errc_of([&] { old.try_acquire(); }), Errc::invalid_argument);
-  EXPECT_EQ(errc_of([&] { old.acquire(); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(old.try_acquire()); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(old.acquire()); }), Errc::invalid_argument);
   old.resize(3);
   EXPECT_TRUE(old.try_acquire(2));
   EXPECT_TRUE(hold.valid());
@@ -330,13 +330,13 @@ TEST_P(SemaphoreConformance, ImpossibleNumbersAreRefused) {
   EXPECT_EQ(errc_of([&] { Semaphore(client, "pool", 3, {.ttl = 0ms}); }), Errc::invalid_argument);
   Semaphore pool(client, "pool", 3);
   for (const std::uint32_t permits : {0u, 4u}) {
-    EXPECT_EQ(errc_of([&] { pool.acquire(permits); }), Errc::invalid_argument);
-    EXPECT_EQ(errc_of([&] { pool.try_acquire(permits); }), Errc::invalid_argument);
-    EXPECT_EQ(errc_of([&] { pool.try_acquire_for(1s, permits); }), Errc::invalid_argument);
+    EXPECT_EQ(errc_of([&] { static_cast<void>(pool.acquire(permits)); }), Errc::invalid_argument);
+    EXPECT_EQ(errc_of([&] { static_cast<void>(pool.try_acquire(permits)); }), Errc::invalid_argument);
+    EXPECT_EQ(errc_of([&] { static_cast<void>(pool.try_acquire_for(1s, permits)); }), Errc::invalid_argument);
     EXPECT_EQ(errc_of([&] { pool.async_acquire(permits, [](std::error_code, const Hold&) {}); }),
               Errc::invalid_argument);
   }
-  EXPECT_EQ(errc_of([&] { pool.try_acquire_for(-1s); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(pool.try_acquire_for(-1s)); }), Errc::invalid_argument);
   EXPECT_EQ(errc_of([&] { pool.resize(0); }), Errc::invalid_argument);
   EXPECT_EQ(errc_of([&] { pool.resize(Semaphore::max_total + 1); }), Errc::invalid_argument);
   EXPECT_EQ(pool.total(), 3u);
@@ -346,8 +346,8 @@ TEST_P(SemaphoreConformance, ImpossibleNumbersAreRefused) {
 // What a store without permits answers.
 TEST_P(NoSemaphoreConformance, IsRefusedWithTheReason) {
   Client client = open();
-  EXPECT_EQ(errc_of([&] { Semaphore(client, "pool", 3).acquire(); }), Errc::unsupported);
-  EXPECT_EQ(errc_of([&] { Semaphore(client, "pool", 3).try_acquire(); }), Errc::unsupported);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(Semaphore(client, "pool", 3).acquire()); }), Errc::unsupported);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(Semaphore(client, "pool", 3).try_acquire()); }), Errc::unsupported);
 }
 
 }  // namespace

@@ -152,8 +152,8 @@ TEST_P(SharedMutexConformance, WorksWithTheLocksOfTheStandardLibrary) {
 TEST_P(SharedMutexConformance, ANegativeWaitIsATryForLocksAndAMistakeForHandles) {
   Client client = open();
   SharedMutex mutex(client, "list");
-  EXPECT_EQ(errc_of([&] { mutex.try_acquire_shared_for(-1s); }), Errc::invalid_argument);
-  EXPECT_EQ(errc_of([&] { mutex.try_acquire_for(-1s); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(mutex.try_acquire_shared_for(-1s)); }), Errc::invalid_argument);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(mutex.try_acquire_for(-1s)); }), Errc::invalid_argument);
   ASSERT_TRUE(mutex.try_lock_shared_for(-1s));
   mutex.unlock_shared();
   EXPECT_EQ(errc_of([&] { SharedMutex(client, "list", {.ttl = 0ms}); }), Errc::invalid_argument);
@@ -277,7 +277,7 @@ TEST_P(NoSharedMutexConformance, ReadersAreRefusedWithTheReason) {
   Client client = open();
   SharedMutex mutex(client, "list");
   EXPECT_EQ(errc_of([&] { mutex.lock_shared(); }), Errc::unsupported);
-  EXPECT_EQ(errc_of([&] { mutex.try_acquire_shared(); }), Errc::unsupported);
+  EXPECT_EQ(errc_of([&] { static_cast<void>(mutex.try_acquire_shared()); }), Errc::unsupported);
   Hold writer = mutex.acquire();
   EXPECT_EQ(errc_of([&] { writer.downgrade(); }), Errc::unsupported);
   EXPECT_EQ(writer.mode(), ClaimMode::exclusive);

@@ -125,7 +125,9 @@ TEST(RedisDisturbances, WhatANewPrimaryDoesNotHaveIsLostAtOnce) {
   const RedisServer server;
   Client client(server.url());
   Hold hold = Mutex(client, "name", {.ttl = 60s}).acquire();
-  const auto can_lock = [&] { return test::succeeds([&] { Mutex(client, "other").try_acquire(); }); };
+  const auto can_lock = [&] {
+    return test::succeeds([&] { static_cast<void>(Mutex(client, "other").try_acquire()); });
+  };
   server.command({"REPLICAOF", "127.0.0.1", "1"});
   EXPECT_FALSE(can_lock());
   server.command({"REPLICAOF", "NO", "ONE"});

@@ -19,6 +19,12 @@ class ZookeeperCall : public testing::Test {
   ZookeeperCall() {
     calls_.ask_why([] { return spi::Failure{Errc::unreachable, "not connected"}; });
   }
+  /// Lets the operations end, which otherwise nobody would destroy.
+  ~ZookeeperCall() override {
+    for (const base::Future<int>& awaited : awaited_) {
+      if (!awaited.is_answered()) awaited.answer(0);
+    }
+  }
 
   /// An operation that sends something, if `sends`, and then waits for its answer.
   void start(bool sends) {
@@ -26,7 +32,7 @@ class ZookeeperCall : public testing::Test {
         patience, [this](spi::Result<int> answer) { answers_.push_back(std::move(answer)); },
         [&](CallPtr call) {
           call_ = call;
-          return waiting(std::move(call), answer_, sends);
+          return waiting(std::move(call), awaited_.emplace_back(), sends);
         });
   }
   static spi::Operation<int> waiting(CallPtr call, base::Future<int> answer, bool sends) {
@@ -42,13 +48,13 @@ class ZookeeperCall : public testing::Test {
   test::ManualLoop loop_;
   Calls calls_{loop_, "zookeeper at a:1"};
   CallPtr call_;
-  base::Future<int> answer_;
+  std::vector<base::Future<int>> awaited_;  ///< by each operation
   std::vector<spi::Result<int>> answers_;
 };
 
 TEST_F(ZookeeperCall, IsAnsweredWithWhatItsOperationEndsWithButNotInsideOfIt) {
   start(true);
-  answer_.answer(7);
+  awaited_.front().answer(7);
   EXPECT_TRUE(answers_.empty());
   EXPECT_TRUE(call_->over());
   loop_.run();
@@ -75,7 +81,7 @@ TEST_F(ZookeeperCall, IsAnsweredOnceThoughItsOperationEndsLater) {
   start(true);
   loop_.advance(patience);
   EXPECT_TRUE(call_->over()) << "the operation sees it";
-  answer_.answer(7);
+  awaited_.front().answer(7);
   loop_.advance(patience);
   EXPECT_EQ(answers_.size(), 1U);
 }

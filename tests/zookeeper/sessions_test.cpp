@@ -60,7 +60,7 @@ TEST_F(ZookeeperSessions, OneThatNobodyUsesAnyMoreIsClosed) {
 }
 
 TEST_F(ZookeeperSessions, TheLastOneStays) {
-  Mutex(client_, "name", {.ttl = short_ttl}).acquire();
+  static_cast<void>(Mutex(client_, "name", {.ttl = short_ttl}).acquire());
   EXPECT_EQ(sessions(), 1);
   let_pass(3 * short_ttl);
   EXPECT_EQ(sessions(), 1);
