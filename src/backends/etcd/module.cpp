@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/etcd/module_directories.hpp"
 #include "holdfast/error.hpp"
+#include "kit/shared_library.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -46,25 +48,20 @@ std::vector<std::string> candidates() {
 }
 
 MakeWire load() {
-  std::string tried;
-  for (const std::string& file : candidates()) {
-    const bool is_path = file.find('/') != std::string::npos;
-    std::error_code ignored;
-    tried += tried.empty() ? file : ", " + file;
-    if (is_path && !std::filesystem::exists(file, ignored)) continue;
-    void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (module == nullptr) {
-      if (is_path) throw Error(Errc::unsupported, std::string("the module for etcd cannot be loaded: ") + dlerror());
-      continue;
-    }
-    void* const symbol = dlsym(module, make_wire_symbol);
-    if (symbol == nullptr) {
-      throw Error(Errc::unsupported, "the module for etcd, " + file + ", is of another version of Holdfast");
-    }
-    return reinterpret_cast<MakeWire>(symbol);
+  const std::vector<std::string> files = candidates();
+  const std::optional<kit::SharedLibrary> module = kit::SharedLibrary::load(files);
+  if (!module) {
+    std::string tried;
+    for (const std::string& file : files) tried += (tried.empty() ? "" : ", ") + file;
+    throw Error(
+        Errc::unsupported,
+        "the module for etcd is not installed (Debian package libholdfast-etcd); it was looked for as " + tried);
   }
-  throw Error(Errc::unsupported,
-              "the module for etcd is not installed (Debian package libholdfast-etcd); it was looked for as " + tried);
+  MakeWire make_wire = nullptr;
+  if (!module->find(make_wire_symbol, make_wire)) {
+    throw Error(Errc::unsupported, "the module for etcd, " + module->file() + ", is of another version of Holdfast");
+  }
+  return make_wire;
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 
 namespace holdfast::redis {
 
-/// OpenSSL's functions, found in its shared library when the first rediss: URL is used: linked to it, every start of
-/// every program would pay for loading it.
+/// OpenSSL's functions, found in its shared library (kit/shared_library.hpp) when the first rediss: URL is used.
 struct TlsLibrary {
   // NOLINTBEGIN(readability-identifier-naming): OpenSSL's names
   decltype(&::BIO_free) BIO_free;
