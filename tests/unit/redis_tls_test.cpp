@@ -121,7 +121,7 @@ class RedisTlsMachine : public testing::Test {
   const ServerAddress address_ = {.transport = ServerAddress::Transport::tls,
                                   .host = "127.0.0.1",
                                   .port = "6379",
-                                  .tls = {.authorities_file = authorities_.string(), .verify = false}};
+                                  .tls = {.files = {.authorities_file = authorities_.string()}, .verify = false}};
   const TlsLibrary& library_ = *TlsLibrary::load();
 };
 
@@ -142,7 +142,7 @@ TEST_F(RedisTlsMachine, ReadsFilesAgainOnlyIfTheyHaveChanged) {
 
 TEST_F(RedisTlsMachine, ReadsTheSystemsAuthoritiesOnce) {
   ServerAddress address = address_;
-  address.tls.authorities_file.clear();
+  address.tls.files.authorities_file.clear();
   const auto first = TlsContext::read(address, nullptr);
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(TlsContext::read(address, first.value()).value(), first.value());

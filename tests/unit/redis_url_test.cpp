@@ -42,9 +42,9 @@ TEST(RedisUrl, SaysEverythingInOneLine) {
   EXPECT_EQ(url.server.port, "7000");
   EXPECT_EQ(url.server.database, 3);
   EXPECT_EQ(url.prefix, "app:locks");
-  EXPECT_EQ(url.server.tls.authorities_file, "/etc/ca.pem");
-  EXPECT_EQ(url.server.tls.certificate_file, "/c.pem");
-  EXPECT_EQ(url.server.tls.key_file, "/k.pem");
+  EXPECT_EQ(url.server.tls.files.authorities_file, "/etc/ca.pem");
+  EXPECT_EQ(url.server.tls.files.certificate_file, "/c.pem");
+  EXPECT_EQ(url.server.tls.files.key_file, "/k.pem");
   EXPECT_FALSE(url.server.tls.verify);
 }
 
@@ -83,6 +83,7 @@ TEST(RedisUrl, IsRefusedIfItIsOddAndNeverRepeated) {
                                   {"redis://:hunter2@", "no host"},
                                   {"redis://hunter2@localhost", "no password"},
                                   {"redis://localhost:hunter2", "port"},
+                                  {"redis://one,two", "more than 1 host"},
                                   {"redis://localhost:0", "port"},
                                   {"redis://localhost:65536", "port"},
                                   {"redis://::1", "[brackets]"},

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "kit/url/options.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::redis {
@@ -11,9 +12,7 @@ struct ServerAddress {
   enum class Transport { tcp, tls, unix_socket };
 
   struct Tls {
-    std::string authorities_file = {};  ///< empty: those that the system trusts
-    std::string certificate_file = {};
-    std::string key_file = {};
+    kit::TlsFiles files = {};
     bool verify = true;
   };
 

@@ -67,17 +67,17 @@ std::string system_path(const char* variable, const char* usual) {
 
 std::vector<Stamp> stamps_of(const TlsLibrary& library, const ServerAddress::Tls& tls) {
   std::vector<Stamp> stamps;
-  if (tls.authorities_file.empty()) {
+  if (tls.files.authorities_file.empty()) {
     stamps.push_back(
         Stamp::of(system_path(library.X509_get_default_cert_file_env(), library.X509_get_default_cert_file())));
     stamps.push_back(
         Stamp::of(system_path(library.X509_get_default_cert_dir_env(), library.X509_get_default_cert_dir())));
   } else {
-    stamps.push_back(Stamp::of(tls.authorities_file));
+    stamps.push_back(Stamp::of(tls.files.authorities_file));
   }
-  if (!tls.certificate_file.empty()) {
-    stamps.push_back(Stamp::of(tls.certificate_file));
-    stamps.push_back(Stamp::of(tls.key_file));
+  if (!tls.files.certificate_file.empty()) {
+    stamps.push_back(Stamp::of(tls.files.certificate_file));
+    stamps.push_back(Stamp::of(tls.files.key_file));
   }
   return stamps;
 }
@@ -90,17 +90,17 @@ Result<Settings> make_settings(const TlsLibrary& library, const ServerAddress::T
     return Failure{Errc::unsupported, "rediss: needs an OpenSSL that speaks TLS 1.2 or newer"};
   }
   library.SSL_CTX_set_options(settings.get(), SSL_OP_NO_RENEGOTIATION);
-  if (tls.authorities_file.empty()) {
+  if (tls.files.authorities_file.empty()) {
     if (library.SSL_CTX_set_default_verify_paths(settings.get()) != 1) return no_memory();
-  } else if (library.SSL_CTX_load_verify_file(settings.get(), tls.authorities_file.c_str()) != 1) {
-    return cannot_use("trusted authorities", tls.authorities_file);
+  } else if (library.SSL_CTX_load_verify_file(settings.get(), tls.files.authorities_file.c_str()) != 1) {
+    return cannot_use("trusted authorities", tls.files.authorities_file);
   }
-  if (!tls.certificate_file.empty()) {
-    if (library.SSL_CTX_use_certificate_chain_file(settings.get(), tls.certificate_file.c_str()) != 1) {
-      return cannot_use("client's certificate", tls.certificate_file);
+  if (!tls.files.certificate_file.empty()) {
+    if (library.SSL_CTX_use_certificate_chain_file(settings.get(), tls.files.certificate_file.c_str()) != 1) {
+      return cannot_use("client's certificate", tls.files.certificate_file);
     }
-    if (library.SSL_CTX_use_PrivateKey_file(settings.get(), tls.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
-      return cannot_use("key of the client's certificate", tls.key_file);
+    if (library.SSL_CTX_use_PrivateKey_file(settings.get(), tls.files.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+      return cannot_use("key of the client's certificate", tls.files.key_file);
     }
   }
   library.SSL_CTX_set_verify(settings.get(), tls.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
