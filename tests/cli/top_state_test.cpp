@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using Page = TopState::Page;
-using Wish = TopState::Wish;
+using Outcome = TopState::Outcome;
 
 constexpr std::size_t rows = 2;
 
@@ -23,14 +23,14 @@ class TopKeys : public testing::Test {
  protected:
   TopKeys() { state.update(locks); }
 
-  Wish press(const std::string& characters) {
-    Wish wish = Wish::none;
+  Outcome press(const std::string& characters) {
+    Outcome outcome = Outcome::none;
     for (const char character : characters) {
-      wish = state.press({.kind = Key::Kind::character, .text = std::string(1, character)}, rows);
+      outcome = state.press({.kind = Key::Kind::character, .text = std::string(1, character)}, rows);
     }
-    return wish;
+    return outcome;
   }
-  Wish press(Key::Kind kind) { return state.press({.kind = kind}, rows); }
+  Outcome press(Key::Kind kind) { return state.press({.kind = kind}, rows); }
 
   std::vector<std::string> shown() const {
     std::vector<std::string> names;
@@ -125,7 +125,7 @@ TEST_F(TopKeys, Filter) {
 }
 
 TEST_F(TopKeys, OfTheFilterAreNoCommands) {
-  EXPECT_EQ(press("/q"), Wish::none);
+  EXPECT_EQ(press("/q"), Outcome::none);
   EXPECT_EQ(state.filter(), "q");
   press(Key::Kind::escape);
   EXPECT_EQ(state.filter(), "");
@@ -150,7 +150,7 @@ TEST_F(TopKeys, OpenTheDetails) {
   state.update({locks[0]});
   EXPECT_EQ(state.detail(), nullptr);
   EXPECT_EQ(state.detail_name(), "bread");
-  EXPECT_EQ(press("q"), Wish::none);
+  EXPECT_EQ(press("q"), Outcome::none);
   EXPECT_EQ(state.page(), Page::list);
   press(Key::Kind::enter);
   press(Key::Kind::escape);
@@ -176,7 +176,7 @@ TEST_F(TopKeys, AskForHelp) {
   EXPECT_EQ(state.page(), Page::help);
   press("jj");
   EXPECT_EQ(state.scrolled(), 2U);
-  EXPECT_EQ(press("q"), Wish::none);
+  EXPECT_EQ(press("q"), Outcome::none);
   EXPECT_EQ(state.page(), Page::list);
   press("?");
   EXPECT_EQ(state.scrolled(), 0U);
@@ -185,19 +185,19 @@ TEST_F(TopKeys, AskForHelp) {
 }
 
 TEST_F(TopKeys, QuitAndStop) {
-  EXPECT_EQ(press("q"), Wish::quit);
+  EXPECT_EQ(press("q"), Outcome::quit);
   for (const std::string page : {"", "/", "?"}) {
     press(page);
-    EXPECT_EQ(press(Key::Kind::interrupt), Wish::quit);
-    EXPECT_EQ(press(Key::Kind::stop), Wish::stop);
-    EXPECT_EQ(press(Key::Kind::redraw), Wish::redraw);
+    EXPECT_EQ(press(Key::Kind::interrupt), Outcome::quit);
+    EXPECT_EQ(press(Key::Kind::stop), Outcome::stop);
+    EXPECT_EQ(press(Key::Kind::redraw), Outcome::redraw);
     press(Key::Kind::escape);
   }
 }
 
 TEST_F(TopKeys, WithoutAMeaningDoNothing) {
-  EXPECT_EQ(press("xyz"), Wish::none);
-  EXPECT_EQ(press(Key::Kind::unknown), Wish::none);
+  EXPECT_EQ(press("xyz"), Outcome::none);
+  EXPECT_EQ(press(Key::Kind::unknown), Outcome::none);
   EXPECT_EQ(state.page(), Page::list);
   EXPECT_EQ(selected(), "apple");
 }

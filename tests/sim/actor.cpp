@@ -188,8 +188,8 @@ void Actor::downgrade() {
 
 /// Readers move from one claim to another.
 void Actor::note_claim() {
-  if (!hold_ || hold_->tenure() == nullptr) return;
-  const spi::ClaimId claim = hold_->tenure()->claim.id();
+  if (!hold_ || hold_->group() == nullptr) return;
+  const spi::ClaimId claim = hold_->group()->claim.id();
   if (claim == claim_) return;
   claim_ = claim;
   record({.value = place_.store.index_of(claim), .what = What::holds_on});

@@ -131,7 +131,7 @@ class Checker {
   };
 
   /// What follows one grant by the store.
-  struct Tenure {
+  struct HoldGroup {
     std::uint64_t number = 0;
     Moment began = {};
     std::uint32_t last_hold = nobody;
@@ -151,7 +151,7 @@ class Checker {
     std::uint64_t largest_written = 0;
     Moment blocked_until = long_ago;
     Moment last_progress = long_ago;
-    std::vector<Tenure> tenures = {};
+    std::vector<HoldGroup> groups = {};
   };
 
   // checker_users.cpp
@@ -163,7 +163,7 @@ class Checker {
   void check_token(const Event& event);
   bool is_known_of_old(const Event& event) const;
   void sampled(const Event& event);
-  void check_tenure(const Event& event);
+  void check_times_of_hold(const Event& event);
   void hold_ended(const Event& event);
   static void stays_closed(Hold& hold);
   void told(const Event& event);
@@ -220,9 +220,9 @@ class Checker {
     return held;
   }
   /// When the store granted what the hold lives on, as far as it is known.
-  Moment tenure_began(const Hold& hold) const {
-    for (const Tenure& tenure : names_[hold.name].tenures) {
-      if (history_.local_turns && tenure.number == hold.token >> 8U) return std::min(tenure.began, hold.granted_at);
+  Moment when_claim_was_granted(const Hold& hold) const {
+    for (const HoldGroup& group : names_[hold.name].groups) {
+      if (history_.local_turns && group.number == hold.token >> 8U) return std::min(group.began, hold.granted_at);
     }
     return hold.granted_at;
   }

@@ -116,10 +116,10 @@ void Checker::granted(const Event& event) {
   Name& name = names_[event.name];
 
   check_exclusion(event);
-  check_tenure(event);
+  check_times_of_hold(event);
 
   turn.hold = static_cast<std::uint32_t>(holds_.size());
-  if (!name.tenures.empty()) name.tenures.back().last_hold = turn.hold;
+  if (!name.groups.empty()) name.groups.back().last_hold = turn.hold;
   name.holds.push_back(turn.hold);
   Stand& stand = clients_[event.client].lines[event.name];
   holds_.push_back({.token = event.value,
@@ -218,23 +218,23 @@ bool Checker::is_known_of_old(const Event& event) const {
   });
 }
 
-void Checker::check_tenure(const Event& event) {
+void Checker::check_times_of_hold(const Event& event) {
   if (!history_.local_turns || !history_.exact) return;
   Name& name = names_[event.name];
-  const auto same = std::find_if(name.tenures.rbegin(), name.tenures.rend(),
-                                 [&](const Tenure& tenure) { return tenure.number == event.value >> 8U; });
-  if (same == name.tenures.rend()) {
-    name.tenures.push_back({.number = event.value >> 8U, .began = now_});
+  const auto same = std::find_if(name.groups.rbegin(), name.groups.rend(),
+                                 [&](const HoldGroup& group) { return group.number == event.value >> 8U; });
+  if (same == name.groups.rend()) {
+    name.groups.push_back({.number = event.value >> 8U, .began = now_});
     return;
   }
-  std::rotate(name.tenures.rbegin(), same, same + 1);
-  const Tenure& tenure = name.tenures.back();
-  if (const Hold& last = holds_.at(tenure.last_hold);
+  std::rotate(name.groups.rbegin(), same, same + 1);
+  const HoldGroup& group = name.groups.back();
+  if (const Hold& last = holds_.at(group.last_hold);
       last.at_risk && (!last.ended || mode_of(event) == ClaimMode::exclusive)) {
     violated(Rule::risk_is_told, turn_text(event) + " was handed a lock that is at risk");
   }
   const Duration bound = std::min<Duration>(length_of(event) / 10, milliseconds(50));
-  const Moment ends = tenure.began + at_most(bound) + milliseconds(1);
+  const Moment ends = group.began + at_most(bound) + milliseconds(1);
   if (now_ <= ends) return;
   for (std::size_t other = 0; other < history_.clients; ++other) {
     const Moment since = clients_[other].lines[event.name].waits_since;
@@ -277,7 +277,7 @@ void Checker::told(const Event& event) {
       if (now_ > hold->risk_since)
         violated(Rule::risk_is_told, turn_text(event) + " was told too late that it is at risk");
       hold->risk_since = never;
-      if (clients_[event.client].renewal_failed_at < tenure_began(*hold)) {
+      if (clients_[event.client].renewal_failed_at < when_claim_was_granted(*hold)) {
         violated(Rule::risk_is_told, turn_text(event) + " is at risk, but no renewal has failed");
       }
       return;

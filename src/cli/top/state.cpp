@@ -67,20 +67,20 @@ void TopState::update(std::vector<LockStatus> locks) {
   arrange();
 }
 
-TopState::Wish TopState::press(const Key& key, std::size_t rows) {
-  if (key.kind == Key::Kind::interrupt) return Wish::quit;
-  if (key.kind == Key::Kind::stop) return Wish::stop;
-  if (key.kind == Key::Kind::redraw) return Wish::redraw;
+TopState::Outcome TopState::press(const Key& key, std::size_t rows) {
+  if (key.kind == Key::Kind::interrupt) return Outcome::quit;
+  if (key.kind == Key::Kind::stop) return Outcome::stop;
+  if (key.kind == Key::Kind::redraw) return Outcome::redraw;
   switch (page_) {
     case Page::list: return press_on_list(key, rows);
     case Page::filter: press_on_filter(key); break;
     case Page::detail:
     case Page::help: press_on_text(key, rows); break;
   }
-  return Wish::none;
+  return Outcome::none;
 }
 
-TopState::Wish TopState::press_on_list(const Key& key, std::size_t rows) {
+TopState::Outcome TopState::press_on_list(const Key& key, std::size_t rows) {
   if (const auto index = moved(key, {.position = selected_, .count = shown_.size(), .page = rows})) {
     select(*index);
   } else if (const auto order = order_for(key)) {
@@ -95,9 +95,9 @@ TopState::Wish TopState::press_on_list(const Key& key, std::size_t rows) {
     scrolled_ = 0;
     page_ = Page::help;
   } else if (key.text == "q") {
-    return Wish::quit;
+    return Outcome::quit;
   }
-  return Wish::none;
+  return Outcome::none;
 }
 
 void TopState::press_on_filter(const Key& key) {

@@ -25,12 +25,12 @@ class TopState {
  public:
   enum class Page { list, filter, detail, help };
   enum class Order { name, since, ttl, waiters };
-  enum class Wish { none, quit, stop, redraw };
+  enum class Outcome { none, quit, stop, redraw };
 
   /// There is a new picture of the store.
   void update(std::vector<LockStatus> locks);
   /// A key was pressed while the page had room for `rows` lines of its own.
-  Wish press(const Key& key, std::size_t rows);
+  Outcome press(const Key& key, std::size_t rows);
 
   Page page() const { return page_; }
   Order order() const { return order_; }
@@ -58,7 +58,7 @@ class TopState {
     bool is(const LockStatus& lock) const { return lock.kind == kind && lock.name == name; }
   };
 
-  Wish press_on_list(const Key& key, std::size_t rows);
+  Outcome press_on_list(const Key& key, std::size_t rows);
   void press_on_filter(const Key& key);
   void press_on_text(const Key& key, std::size_t rows);
   std::size_t lines_of_text() const;

@@ -106,10 +106,10 @@ class TopLoop {
   void press(const std::vector<Key>& keys) {
     for (const Key& key : keys) {
       switch (state_.press(key, rows_of_page(Screen::size()))) {
-        case TopState::Wish::none: break;
-        case TopState::Wish::quit: ended_ = exit_code::ok; return;
-        case TopState::Wish::stop: stop(); break;
-        case TopState::Wish::redraw: screen_.forget(); break;
+        case TopState::Outcome::none: break;
+        case TopState::Outcome::quit: ended_ = exit_code::ok; return;
+        case TopState::Outcome::stop: stop(); break;
+        case TopState::Outcome::redraw: screen_.forget(); break;
       }
     }
   }

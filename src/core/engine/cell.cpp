@@ -36,7 +36,7 @@ Cell::Cell(Engine& engine, const LockName& name, LockKind its_kind)
     : kind(its_kind), serial(next_serial()), engine_(engine), name_(std::make_shared<const LockName>(name)) {}
 
 Cell::~Cell() {
-  while (!tenures_.empty()) dispose_of(tenures_.front());
+  while (!groups_.empty()) dispose_of(groups_.front());
 }
 
 std::string Cell::called() const { return "lock '" + spi::PartName::shown(*name_) + "'"; }
@@ -75,7 +75,7 @@ std::optional<Failure> Cell::why_impossible(const Request& request) const {
 bool Cell::in_the_way_of(const Request& request) const {
   if (request.shared()) {
     const bool in_line = sought_ != nullptr && sought_->claim.phase() == Phase::waiting;
-    return exclusive_waiting_ > 0 || in_line || exclusive_tenure() != nullptr;
+    return exclusive_waiting_ > 0 || in_line || exclusive_group() != nullptr;
   }
   if (!line_.empty()) return true;
   const bool lock_is_held = request.exclusive() && holds() > 0;
@@ -89,26 +89,26 @@ void Cell::cancel(Request& request, Failure why) {
   forget_if_idle();
 }
 
-/// Lets in whom it can, and sees to it that the store is asked for what the first in line wants.
+/// Admits whoever can be admitted locally, then makes sure that a claim for the first in line is outstanding.
 void Cell::pump() {
   while (!line_.empty()) {
-    Tenure* const shared = shared_tenure_for(line_.front());
+    HoldGroup* const shared = shared_group_for(line_.front());
     if (shared == nullptr) break;
     ++shared->turns;
     ++engine_.counters().local_turns;
     admit_front(*shared);
   }
   if (line_.empty()) return unseek();
-  if (exclusive_tenure() != nullptr) return;  // when it ends, it serves the line
+  if (exclusive_group() != nullptr) return;  // when it ends, it serves the line
   if (sought_ != nullptr && sought_->suits(line_.front())) return;
-  seek(sought_ != nullptr ? *sought_ : vacant_tenure());
+  seek(sought_ != nullptr ? *sought_ : vacant_group());
 }
 
-/// Asks the store for what the first in line wants, in place of what `tenure` has had so far.
-void Cell::seek(Tenure& tenure, Claim::Told told) {
+/// Asks the store for what the first in line wants, in place of what `group` has had so far.
+void Cell::seek(HoldGroup& group, Claim::Told told) {
   const Request& first = line_.front();
-  sought_ = &tenure;
-  tenure.claim.ask(first.terms(), first.when_busy, first.options.reason, std::move(told));
+  sought_ = &group;
+  group.claim.ask(first.terms(), first.when_busy, first.options.reason, std::move(told));
 }
 
 /// Nobody waits any more.
@@ -186,8 +186,8 @@ Errc Cell::why_no_answer() const {
 Failure Cell::why_not_in_time(const Request& request) const {
   const bool in_line = sought_ != nullptr && sought_->claim.phase() == Phase::waiting;
   bool store_knows = in_line || holds() > 0;
-  for (const Tenure* tenure = tenures_.first(); tenure != nullptr && !store_knows; tenure = tenures_.next(*tenure)) {
-    store_knows = tenure->claim.last_answer_at() >= request.entered_at;
+  for (const HoldGroup* group = groups_.first(); group != nullptr && !store_knows; group = groups_.next(*group)) {
+    store_knows = group->claim.last_answer_at() >= request.entered_at;
   }
   if (store_knows) return Failure{Errc::timed_out};
   return {why_no_answer(), called() + ": the store did not answer in time; " + last_failure().detail};
@@ -198,16 +198,16 @@ Failure Cell::why_not_in_time(const Request& request) const {
 void Cell::close() {
   answer_all(Failure{Errc::closed, called() + ": the client is closed"});
   unseek();
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    lose_all(*tenure, "the client is closed");
-    if (tenure->claim.phase() == Phase::none) {
-      tenure->claim.hurry();
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    lose_all(*group, "the client is closed");
+    if (group->claim.phase() == Phase::none) {
+      group->claim.hurry();
       continue;
     }
-    if (tenure->stays_closed) {
-      tenure->claim.let_expire();
+    if (group->stays_closed) {
+      group->claim.let_expire();
     } else {
-      tenure->claim.leave();
+      group->claim.leave();
     }
   }
   closing_ = true;
@@ -215,10 +215,10 @@ void Cell::close() {
 }
 
 void Cell::abandon() {
-  std::vector<Tenure*> all;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) all.push_back(tenure);
+  std::vector<HoldGroup*> all;
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) all.push_back(group);
   keep();
-  for (Tenure* tenure : all) tenure->claim.abandon();
+  for (HoldGroup* group : all) group->claim.abandon();
   let_go();
 }
 
@@ -229,60 +229,60 @@ void Cell::let_go() {
 
 bool Cell::idle() const {
   if (!line_.empty()) return false;
-  for (const Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (!tenure->holds.empty() || !tenure->claim.idle()) return false;
+  for (const HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (!group->holds.empty() || !group->claim.idle()) return false;
   }
   return true;
 }
 
 std::size_t Cell::holds() const {
   std::size_t count = 0;
-  for (const Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    count += tenure->holds.size();
+  for (const HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    count += group->holds.size();
   }
   return count;
 }
 
 std::size_t Cell::holds_at_risk() const {
   std::size_t count = 0;
-  for (const Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (tenure->claim.at_risk()) count += tenure->holds.size();
+  for (const HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (group->claim.at_risk()) count += group->holds.size();
   }
   return count;
 }
 
-Tenure* Cell::exclusive_tenure() const {
+HoldGroup* Cell::exclusive_group() const {
   if (kind == LockKind::semaphore) return nullptr;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (tenure->held_as(ClaimMode::exclusive)) return tenure;
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (group->held_as(ClaimMode::exclusive)) return group;
   }
   return nullptr;
 }
 
 /// One whose claim is none, so that the next claim replaces what is left over of it.
-Tenure& Cell::vacant_tenure() {
+HoldGroup& Cell::vacant_group() {
   if (vacant_ != nullptr && vacant_->claim.phase() == Phase::none) return *vacant_;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (tenure->claim.phase() == Phase::none) return *tenure;
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (group->claim.phase() == Phase::none) return *group;
     if (kind == LockKind::semaphore) break;  // there may be many
   }
-  auto* const made = new Tenure(engine_, *this);
-  tenures_.push_back(*made);
+  auto* const made = new HoldGroup(engine_, *this);
+  groups_.push_back(*made);
   return *made;
 }
 
-Tenure* Cell::find(spi::ClaimId id) const {
+HoldGroup* Cell::find(spi::ClaimId id) const {
   if (sought_ != nullptr && sought_->claim.id() == id) return sought_;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (tenure->claim.id() == id) return tenure;
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (group->claim.id() == id) return group;
   }
   return nullptr;
 }
 
-void Cell::dispose_of(Tenure& tenure) {
-  if (vacant_ == &tenure) vacant_ = nullptr;
-  tenures_.remove(tenure);
-  delete &tenure;
+void Cell::dispose_of(HoldGroup& group) {
+  if (vacant_ == &group) vacant_ = nullptr;
+  groups_.remove(group);
+  delete &group;
 }
 
 /// Must be the last thing a function does: afterwards the cell may be gone.

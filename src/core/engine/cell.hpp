@@ -7,9 +7,9 @@
 
 #include "base/intrusive_list.hpp"
 #include "core/engine/claim.hpp"
+#include "core/engine/hold_group.hpp"
 #include "core/engine/hold_record.hpp"
 #include "core/engine/request.hpp"
-#include "core/engine/tenure.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/status.hpp"
 
@@ -74,14 +74,14 @@ class Cell {
   std::size_t holds_at_risk() const;
   std::size_t waiting() const { return line_.size(); }
 
-  // What becomes of a claim; for its tenure.
-  void claim_granted(Tenure& tenure);
-  void claim_refused(Tenure& tenure);
-  void claim_changed(Tenure& tenure);
-  void claim_lost(Tenure& tenure, const std::string& why);
-  void claim_asked_for(Tenure& tenure, const ReleaseRequest& request);
-  void claim_failed(Tenure& tenure, const spi::Failure& failure);
-  void claim_idle(Tenure& tenure);
+  // What becomes of a claim; for its group.
+  void claim_granted(HoldGroup& group);
+  void claim_refused(HoldGroup& group);
+  void claim_changed(HoldGroup& group);
+  void claim_lost(HoldGroup& group, const std::string& why);
+  void claim_asked_for(HoldGroup& group, const ReleaseRequest& request);
+  void claim_failed(HoldGroup& group, const spi::Failure& failure);
+  void claim_idle(HoldGroup& group);
 
  private:
   /// For messages.
@@ -89,19 +89,19 @@ class Cell {
   std::optional<spi::Failure> why_impossible(const Request& request) const;
   bool in_the_way_of(const Request& request) const;
   void pump();
-  void seek(Tenure& tenure, Claim::Told told = {});
+  void seek(HoldGroup& group, Claim::Told told = {});
   void unseek();
-  void pass_on(Tenure& tenure, Claim::Told told);
-  bool within_bounds(const Tenure& tenure) const;
-  bool may_hand_over(const Tenure& tenure) const;
-  Tenure* shared_tenure_for(const Request& request) const;
-  void admit_front(Tenure& tenure);
-  void absorb_older_readers(Tenure& newer);
+  void pass_on(HoldGroup& group, Claim::Told told);
+  bool within_bounds(const HoldGroup& group) const;
+  bool may_hand_over(const HoldGroup& group) const;
+  HoldGroup* shared_group_for(const Request& request) const;
+  void admit_front(HoldGroup& group);
+  void absorb_older_readers(HoldGroup& newer);
   enum class Tries : std::uint8_t { all, those_that_outlast_no_failure };
   void answer_tries(const spi::Failure& why, Tries which = Tries::all);
 
   void lose(HoldRecord& hold, const std::string& why);
-  void lose_all(Tenure& tenure, const std::string& why);
+  void lose_all(HoldGroup& group, const std::string& why);
   void max_hold_is_over(HoldRecord& hold);
   void catch_up();
   void catch_up(HoldRecord& hold);
@@ -114,18 +114,18 @@ class Cell {
   spi::Failure why_not_in_time(const Request& request) const;
   const spi::Failure& last_failure() const;
 
-  Tenure* exclusive_tenure() const;
-  Tenure& vacant_tenure();
-  Tenure* find(spi::ClaimId id) const;
-  void dispose_of(Tenure& tenure);
+  HoldGroup* exclusive_group() const;
+  HoldGroup& vacant_group();
+  HoldGroup* find(spi::ClaimId id) const;
+  void dispose_of(HoldGroup& group);
   void forget_if_idle();
 
   Engine& engine_;
   const std::shared_ptr<const LockName> name_;
   base::IntrusiveList<Request> line_;
-  base::IntrusiveList<Tenure> tenures_;  ///< owned; one is kept for the next claim
-  Tenure* sought_ = nullptr;             ///< whose claim is sought for the first in line
-  Tenure* vacant_ = nullptr;             ///< whose claim became none last
+  base::IntrusiveList<HoldGroup> groups_;  ///< owned; one is kept for the next claim
+  HoldGroup* sought_ = nullptr;            ///< whose claim is sought for the first in line
+  HoldGroup* vacant_ = nullptr;            ///< whose claim became none last
   std::unique_ptr<const spi::Failure> last_failure_;
   std::uint32_t exclusive_waiting_ = 0;  ///< in line
   std::uint32_t tries_waiting_ = 0;      ///< in line: requests that will not wait for others

@@ -28,13 +28,13 @@ std::shared_ptr<const LockName> shown_name(const std::shared_ptr<const LockName>
 // --- holds ----------------------------------------------------------------------------------------------------------
 
 /// The first in line holds on this claim. REQUIRES: it is granted.
-void Cell::admit_front(Tenure& tenure) {
+void Cell::admit_front(HoldGroup& group) {
   Request& first = line_.front();
   const bool exclusive = first.exclusive();
-  const std::uint64_t turn = exclusive ? tenure.turns : tenure.writers_turn;
+  const std::uint64_t turn = exclusive ? group.turns : group.writers_turn;
   const bool has_turns = engine_.options().local_turns > 0;
-  const Token token(has_turns ? tenure.claim.number() << 8U | turn : tenure.claim.number());
-  auto hold = std::make_shared<HoldRecord>(tenure, shown_name(name_), token, first.mode);
+  const Token token(has_turns ? group.claim.number() << 8U | turn : group.claim.number());
+  auto hold = std::make_shared<HoldRecord>(group, shown_name(name_), token, first.mode);
   const Duration max_hold = detail::saturated(first.options.max_hold);
   const Instant end = base::saturating_add(engine_.loop().now(), max_hold);
   if (max_hold > Duration::zero() && end != Instant::max()) {
@@ -44,78 +44,78 @@ void Cell::admit_front(Tenure& tenure) {
       cell.forget_if_idle();
     });
   }
-  hold->extend_until(tenure.claim.valid_until());
-  tenure.holds.add(hold);
+  hold->extend_until(group.claim.valid_until());
+  group.holds.add(hold);
   answer(first, std::move(hold));
 }
 
 void Cell::release(HoldRecord& hold, Claim::Told told) {
   catch_up(hold);
-  if (hold.tenure() == nullptr) {
+  if (hold.group() == nullptr) {
     if (told) told(Released::not_held);
     return forget_if_idle();
   }
-  Tenure& tenure = *hold.tenure();
-  const auto released = tenure.holds.remove(hold);
+  HoldGroup& group = *hold.group();
+  const auto released = group.holds.remove(hold);
   released->end(HoldState::released, engine_.user());
-  if (!tenure.holds.empty()) {
+  if (!group.holds.empty()) {
     if (told) told(Released::released);  // other readers go on
     return;
   }
-  const bool ends_here = tenure.stays_closed;
-  pass_on(tenure, std::move(told));
+  const bool ends_here = group.stays_closed;
+  pass_on(group, std::move(told));
   if (ends_here) forget_if_idle();
 }
 
 /// REQUIRES: the claim is granted, and nobody holds on it any more.
-void Cell::pass_on(Tenure& tenure, Claim::Told told) {
-  if (tenure.stays_closed) {  // somebody who has lost it may still be at work
-    tenure.claim.let_expire();
+void Cell::pass_on(HoldGroup& group, Claim::Told told) {
+  if (group.stays_closed) {  // somebody who has lost it may still be at work
+    group.claim.let_expire();
     if (told) told(Released::released);
     pump();
-  } else if (may_hand_over(tenure)) {
-    ++tenure.turns;
+  } else if (may_hand_over(group)) {
+    ++group.turns;
     ++engine_.counters().local_turns;
-    admit_front(tenure);
+    admit_front(group);
     if (told) told(Released::released);
   } else if (line_.empty() || sought_ != nullptr) {
-    vacant_ = &tenure;
-    tenure.claim.leave(std::move(told), sought_ == nullptr ? Leftovers::When::soon : Leftovers::When::now);
+    vacant_ = &group;
+    group.claim.leave(std::move(told), sought_ == nullptr ? Leftovers::When::soon : Leftovers::When::now);
   } else {
-    seek(tenure, std::move(told));
+    seek(group, std::move(told));
   }
 }
 
 /// Whether a claim may still serve others here than those for whom it was granted.
-bool Cell::within_bounds(const Tenure& tenure) const {
-  const Claim& claim = tenure.claim;
+bool Cell::within_bounds(const HoldGroup& group) const {
+  const Claim& claim = group.claim;
   if (claim.phase() != Phase::granted || claim.at_risk() || claim.asked_for()) return false;
   if (claim.terms().lease_kind == LeaseKind::fixed) return false;
   const EngineOptions& options = engine_.options();
   const Instant now = engine_.loop().now();
   const Duration bound = std::min(Duration(claim.terms().ttl) / options.max_local_share, options.max_local_time);
-  return tenure.turns < options.local_turns && now - tenure.began < bound && now < claim.valid_until();
+  return group.turns < options.local_turns && now - group.began < bound && now < claim.valid_until();
 }
 
-bool Cell::may_hand_over(const Tenure& tenure) const {
-  if (line_.empty() || !tenure.suits(line_.front()) || !line_.front().exclusive()) return false;
-  return within_bounds(tenure);
+bool Cell::may_hand_over(const HoldGroup& group) const {
+  if (line_.empty() || !group.suits(line_.front()) || !line_.front().exclusive()) return false;
+  return within_bounds(group);
 }
 
 /// What is held already and can serve a reader, too.
-Tenure* Cell::shared_tenure_for(const Request& request) const {
+HoldGroup* Cell::shared_group_for(const Request& request) const {
   if (!request.shared()) return nullptr;
-  for (Tenure* tenure = tenures_.first(); tenure != nullptr; tenure = tenures_.next(*tenure)) {
-    if (tenure->held_as(ClaimMode::shared) && tenure->suits(request) && within_bounds(*tenure)) return tenure;
+  for (HoldGroup* group = groups_.first(); group != nullptr; group = groups_.next(*group)) {
+    if (group->held_as(ClaimMode::shared) && group->suits(request) && within_bounds(*group)) return group;
   }
   return nullptr;
 }
 
 /// Readers whose claim has served its time go on with a newer one: both are held, so there is no gap.
-void Cell::absorb_older_readers(Tenure& newer) {
+void Cell::absorb_older_readers(HoldGroup& newer) {
   const Claim::Terms& terms = newer.claim.terms();
   if (terms.mode.kind != ClaimMode::shared || terms.lease_kind == LeaseKind::fixed) return;
-  for (Tenure* older = tenures_.first(); older != nullptr; older = tenures_.next(*older)) {
+  for (HoldGroup* older = groups_.first(); older != nullptr; older = groups_.next(*older)) {
     const bool same = older != &newer && older->claim.phase() == Phase::granted && older->claim.terms() == terms;
     const Instant now = engine_.loop().now();
     if (!same || older->claim.valid_until() <= now) continue;
@@ -137,7 +137,7 @@ void Cell::absorb_older_readers(Tenure& newer) {
 
 void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) {
   catch_up(hold);
-  if (hold.tenure() != nullptr) return hold.tenure()->claim.extend(length, std::move(done));
+  if (hold.group() != nullptr) return hold.group()->claim.extend(length, std::move(done));
   engine_.loop().defer([done = std::move(done), name = name_]() mutable {
     done(Failure{Errc::lost, "lock '" + spi::PartName::shown(*name) + "' was lost; it cannot be extended"});
   });
@@ -146,7 +146,7 @@ void Cell::extend(HoldRecord& hold, spi::milliseconds length, spi::Done<> done) 
 void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
   catch_up(hold);
   std::optional<Failure> refusal;
-  if (hold.tenure() == nullptr) {
+  if (hold.group() == nullptr) {
     refusal = Failure{Errc::lost, called() + " was lost; it cannot be downgraded"};
   } else if (hold.mode() == ClaimMode::permits) {
     refusal = Failure{Errc::invalid_argument, "permits of '" + spi::PartName::shown(*name_) + "' cannot be shared"};
@@ -164,114 +164,114 @@ void Cell::downgrade(HoldRecord& hold, spi::Done<> done) {
     return;
   }
   hold.make_shared();
-  hold.tenure()->writers_turn = hold.tenure()->turns;
-  hold.tenure()->claim.downgrade(std::move(done));
+  hold.group()->writers_turn = hold.group()->turns;
+  hold.group()->claim.downgrade(std::move(done));
   pump();
 }
 
 void Cell::lose(HoldRecord& hold, const std::string& why) {
-  Tenure& tenure = *hold.tenure();
-  const auto lost = tenure.holds.remove(hold);
-  tenure.stays_closed = tenure.claim.terms().lock_delay > spi::milliseconds::zero();
+  HoldGroup& group = *hold.group();
+  const auto lost = group.holds.remove(hold);
+  group.stays_closed = group.claim.terms().lock_delay > spi::milliseconds::zero();
   ++engine_.counters().lost;
   engine_.user().log(LogLevel::error, called() + " was lost: " + why);
   lost->end(HoldState::lost, engine_.user());
 }
 
-void Cell::lose_all(Tenure& tenure, const std::string& why) {
-  while (HoldRecord* const hold = tenure.holds.first()) lose(*hold, why);
+void Cell::lose_all(HoldGroup& group, const std::string& why) {
+  while (HoldRecord* const hold = group.holds.first()) lose(*hold, why);
 }
 
 void Cell::max_hold_is_over(HoldRecord& hold) {
-  Tenure& tenure = *hold.tenure();
+  HoldGroup& group = *hold.group();
   lose(hold, "it was held for as long as max_hold allows");
-  if (tenure.holds.empty()) pass_on(tenure, {});
+  if (group.holds.empty()) pass_on(group, {});
 }
 
 /// After a pause the timers may be late: whatever they are about to say is true already. (Permits stand in nobody's way
 /// here, and there may be many.)
 void Cell::catch_up() {
   if (kind == LockKind::semaphore) return;
-  for (Tenure *tenure = tenures_.first(), *next = nullptr; tenure != nullptr; tenure = next) {
-    next = tenures_.next(*tenure);
-    if (HoldRecord* const hold = tenure->holds.first()) catch_up(*hold);
+  for (HoldGroup *group = groups_.first(), *next = nullptr; group != nullptr; group = next) {
+    next = groups_.next(*group);
+    if (HoldRecord* const hold = group->holds.first()) catch_up(*hold);
   }
 }
 
 void Cell::catch_up(HoldRecord& hold) {
-  if (hold.tenure() == nullptr) return;
+  if (hold.group() == nullptr) return;
   const Instant now = engine_.loop().now();
-  Tenure& tenure = *hold.tenure();
+  HoldGroup& group = *hold.group();
   if (now >= hold.ends_at()) {
     max_hold_is_over(hold);
-  } else if (now >= tenure.claim.valid_until()) {
-    tenure.claim.catch_up();
+  } else if (now >= group.claim.valid_until()) {
+    group.claim.catch_up();
   } else if (hold.seen_lost()) {
-    claim_changed(tenure);
+    claim_changed(group);
   }
 }
 
 // --- what becomes of a claim ----------------------------------------------------------------------------------------
 
-void Cell::claim_granted(Tenure& tenure) {
-  if (sought_ == &tenure) sought_ = nullptr;
-  tenure.turns = tenure.writers_turn = 0;
-  tenure.stays_closed = false;
-  tenure.began = engine_.loop().now();
+void Cell::claim_granted(HoldGroup& group) {
+  if (sought_ == &group) sought_ = nullptr;
+  group.turns = group.writers_turn = 0;
+  group.stays_closed = false;
+  group.began = engine_.loop().now();
   ++engine_.counters().grants;
-  if (line_.empty()) return tenure.claim.leave();
-  if (!tenure.suits(line_.front())) return seek(tenure);
-  admit_front(tenure);
-  if (tenure.claim.terms().mode.kind == ClaimMode::exclusive) return;
+  if (line_.empty()) return group.claim.leave();
+  if (!group.suits(line_.front())) return seek(group);
+  admit_front(group);
+  if (group.claim.terms().mode.kind == ClaimMode::exclusive) return;
   // All readers that stood behind the first enter with it.
-  const bool joined = tenure.claim.terms().mode.kind == ClaimMode::shared && engine_.options().local_turns > 0 &&
-                      tenure.claim.terms().lease_kind == LeaseKind::renewed;
-  while (joined && tenure.claim.phase() == Phase::granted && !line_.empty() && tenure.suits(line_.front())) {
+  const bool joined = group.claim.terms().mode.kind == ClaimMode::shared && engine_.options().local_turns > 0 &&
+                      group.claim.terms().lease_kind == LeaseKind::renewed;
+  while (joined && group.claim.phase() == Phase::granted && !line_.empty() && group.suits(line_.front())) {
     ++engine_.counters().local_turns;
-    admit_front(tenure);
+    admit_front(group);
   }
-  absorb_older_readers(tenure);
+  absorb_older_readers(group);
   pump();
 }
 
-void Cell::claim_refused(Tenure& tenure) {
-  if (sought_ == &tenure) sought_ = nullptr;
+void Cell::claim_refused(HoldGroup& group) {
+  if (sought_ == &group) sought_ = nullptr;
   answer_tries(Failure{Errc::busy});
   pump();
 }
 
-void Cell::claim_changed(Tenure& tenure) {
-  if (tenure.claim.phase() == Phase::waiting) return answer_tries(Failure{Errc::busy});
-  const bool had_holds = !tenure.holds.empty();
+void Cell::claim_changed(HoldGroup& group) {
+  if (group.claim.phase() == Phase::waiting) return answer_tries(Failure{Errc::busy});
+  const bool had_holds = !group.holds.empty();
   HoldRecord* next = nullptr;
-  for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = next) {
-    next = tenure.holds.next(*hold);
+  for (HoldRecord* hold = group.holds.first(); hold != nullptr; hold = next) {
+    next = group.holds.next(*hold);
     if (hold->seen_lost()) {
       lose(*hold, "its lease ended before it could be renewed");
       continue;
     }
-    hold->extend_until(tenure.claim.valid_until());
-    hold->set_at_risk(tenure.claim.at_risk(), engine_.user());
+    hold->extend_until(group.claim.valid_until());
+    hold->set_at_risk(group.claim.at_risk(), engine_.user());
   }
-  if (had_holds && tenure.holds.empty()) pass_on(tenure, {});
+  if (had_holds && group.holds.empty()) pass_on(group, {});
 }
 
-void Cell::claim_lost(Tenure& tenure, const std::string& why) {
-  lose_all(tenure, why);
+void Cell::claim_lost(HoldGroup& group, const std::string& why) {
+  lose_all(group, why);
   pump();
 }
 
-void Cell::claim_asked_for(Tenure& tenure, const ReleaseRequest& request) {
-  for (HoldRecord* hold = tenure.holds.first(); hold != nullptr; hold = tenure.holds.next(*hold)) {
+void Cell::claim_asked_for(HoldGroup& group, const ReleaseRequest& request) {
+  for (HoldRecord* hold = group.holds.first(); hold != nullptr; hold = group.holds.next(*hold)) {
     hold->asked_for(request, engine_.user());
   }
 }
 
-void Cell::claim_failed(Tenure& tenure, const Failure& failure) {
+void Cell::claim_failed(HoldGroup& group, const Failure& failure) {
   last_failure_ = std::make_unique<const Failure>(failure);
   if (!spi::is_retryable(failure.code)) {
-    const Claim::Terms terms = tenure.claim.terms();
-    if (sought_ == &tenure) sought_ = nullptr;
+    const Claim::Terms terms = group.claim.terms();
+    if (sought_ == &group) sought_ = nullptr;
     Request* next = nullptr;
     for (Request* request = line_.first(); request != nullptr; request = next) {
       next = line_.next(*request);
@@ -285,17 +285,17 @@ void Cell::claim_failed(Tenure& tenure, const Failure& failure) {
 }
 
 /// Must be the last thing a function does, as with forget_if_idle().
-void Cell::claim_idle(Tenure& tenure) {
-  if (tenures_.size() > 1 && tenure.holds.empty() && &tenure != sought_) dispose_of(tenure);
+void Cell::claim_idle(HoldGroup& group) {
+  if (groups_.size() > 1 && group.holds.empty() && &group != sought_) dispose_of(group);
   forget_if_idle();
 }
 
 void Cell::granted(spi::ClaimId id, const spi::ClaimAnswer& answer) {
-  if (Tenure* const tenure = find(id)) tenure->claim.pushed(id, answer);
+  if (HoldGroup* const group = find(id)) group->claim.pushed(id, answer);
 }
 
 void Cell::check(spi::ClaimId id) {
-  if (Tenure* const tenure = find(id)) tenure->claim.check(id);
+  if (HoldGroup* const group = find(id)) group->claim.check(id);
 }
 
 }  // namespace holdfast::core

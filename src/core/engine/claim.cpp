@@ -29,7 +29,7 @@ Leftovers& Claim::leftovers() {
 // --- asking ---------------------------------------------------------------------------------------------------------
 
 void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told) {
-  if (leftovers_) leftovers_->asking();
+  if (leftovers_) leftovers_->before_acquire();
   if (phase_ != Phase::none) leftovers().cover(as_leftover(std::move(told)));
   id_ = engine_.new_claim_id();
   terms_ = terms;
@@ -144,7 +144,7 @@ void Claim::become_granted(const ClaimAnswer& answer) {
   }
   const ClaimId granted = id_;
   owner_.claim_granted();
-  if (id_ == granted && phase_ == Phase::granted) note_wish(answer);
+  if (id_ == granted && phase_ == Phase::granted) note_release_request(answer);
 }
 
 // --- keeping --------------------------------------------------------------------------------------------------------
@@ -237,12 +237,12 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   if (downgrade_owed_) send_downgrade({});
   const ClaimId kept = id_;
   owner_.claim_changed();
-  if (id_ == kept && phase_ == Phase::granted) note_wish(answer);
+  if (id_ == kept && phase_ == Phase::granted) note_release_request(answer);
 }
 
-/// Every answer repeats what was asked, so a wish is known by its reason and by when it wants to be fulfilled: what
-/// differs by less than a request may take is the same, and so is what is over.
-void Claim::note_wish(const ClaimAnswer& answer) {
+/// Every answer repeats the request to let go, so one is recognised by its reason and its deadline: deadlines that differ
+/// by less than a request to the store may take are the same, and so are those that have passed.
+void Claim::note_release_request(const ClaimAnswer& answer) {
   if (!answer.asked_to_release) return;
   const auto& [reason, within] = *answer.asked_to_release;
   const Instant now = engine_.loop().now();

@@ -118,7 +118,7 @@ class Claim {
   void acquire_answered(spi::ClaimId id, const spi::Result<spi::ClaimAnswer>& result);
   void handle_renewal(const spi::Result<spi::ClaimAnswer>& result);
   void handle_kept(const spi::ClaimAnswer& answer);
-  void note_wish(const spi::ClaimAnswer& answer);
+  void note_release_request(const spi::ClaimAnswer& answer);
   void send_downgrade(spi::Done<> done);
 
   void become_waiting(const spi::ClaimAnswer& answer);

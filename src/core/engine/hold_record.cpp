@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/file_descriptor.hpp"
-#include "core/engine/tenure.hpp"
+#include "core/engine/hold_group.hpp"
 
 namespace holdfast::core {
 
@@ -52,18 +52,18 @@ struct HoldRecord::Signals {
   std::unique_ptr<spi::Timer> end;  ///< of max_hold
 };
 
-HoldRecord::HoldRecord(Tenure& tenure, std::shared_ptr<const LockName> its_name, Token its_token,
+HoldRecord::HoldRecord(HoldGroup& group, std::shared_ptr<const LockName> its_name, Token its_token,
                        const spi::Mode& its_mode)
     : name(std::move(its_name)),
       token(its_token),
       permits(its_mode.permits),
-      lease(tenure.claim.lease_length()),
+      lease(group.claim.lease_length()),
       mode_(its_mode.kind),
-      tenure_(&tenure) {}
+      group_(&group) {}
 
 HoldRecord::~HoldRecord() = default;
 
-Cell* HoldRecord::cell() const { return tenure_ != nullptr ? &tenure_->cell() : nullptr; }
+Cell* HoldRecord::cell() const { return group_ != nullptr ? &group_->cell() : nullptr; }
 
 void HoldRecord::end_at(base::Instant instant, spi::Loop& loop, spi::Timer::OnDue on_due) {
   signals().end = std::make_unique<spi::Timer>(loop, std::move(on_due));
@@ -85,13 +85,13 @@ HoldState HoldRecord::state_at(base::Instant now) {
 void HoldRecord::set_at_risk(bool at_risk, UserSide& user) {
   const HoldState state = at_risk ? HoldState::at_risk : HoldState::held;
   HoldState before = at_risk ? HoldState::held : HoldState::at_risk;
-  const bool changed = tenure_ != nullptr && state_.compare_exchange_strong(before, state, std::memory_order_acq_rel);
+  const bool changed = group_ != nullptr && state_.compare_exchange_strong(before, state, std::memory_order_acq_rel);
   if (changed) tell(state, user);
 }
 
 void HoldRecord::end(HoldState last, UserSide& user) {
-  if (tenure_ == nullptr) return;
-  tenure_ = nullptr;
+  if (group_ == nullptr) return;
+  group_ = nullptr;
   if (signals_) signals_->end.reset();
   state_.store(last, std::memory_order_release);
   if (last == HoldState::lost) tell(last, user);

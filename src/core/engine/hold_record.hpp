@@ -17,7 +17,7 @@
 namespace holdfast::core {
 
 class Cell;
-class Tenure;
+class HoldGroup;
 
 /// One hold, shared by the user's Hold and by the cell that grants it.
 ///
@@ -25,7 +25,7 @@ class Tenure;
 /// and read anywhere. The rest is touched under the monitor only.
 class HoldRecord {
  public:
-  HoldRecord(Tenure& tenure, std::shared_ptr<const LockName> its_name, Token its_token, const spi::Mode& its_mode);
+  HoldRecord(HoldGroup& group, std::shared_ptr<const LockName> its_name, Token its_token, const spi::Mode& its_mode);
   ~HoldRecord();
 
   const std::shared_ptr<const LockName> name;
@@ -39,7 +39,7 @@ class HoldRecord {
   /// is never held again, even if a renewal is being heard at this very moment.
   HoldState state_at(base::Instant now);
   /// Somebody saw it lost before the client noticed.
-  bool seen_lost() const { return tenure_ != nullptr && state_.load(std::memory_order_acquire) == HoldState::lost; }
+  bool seen_lost() const { return group_ != nullptr && state_.load(std::memory_order_acquire) == HoldState::lost; }
   base::Instant valid_until() const {
     return base::Instant(base::Duration(valid_until_.load(std::memory_order_acquire)));
   }
@@ -47,9 +47,9 @@ class HoldRecord {
   // Under the monitor.
 
   /// Null once the hold has ended.
-  Tenure* tenure() const { return tenure_; }
+  HoldGroup* group() const { return group_; }
   Cell* cell() const;
-  void move_to(Tenure& tenure) { tenure_ = &tenure; }
+  void move_to(HoldGroup& group) { group_ = &group; }
   void make_shared() { mode_.store(ClaimMode::shared, std::memory_order_relaxed); }
   /// The hold ends at `instant`, whatever the lease (max_hold). `on_due` runs then.
   void end_at(base::Instant instant, spi::Loop& loop, spi::Timer::OnDue on_due);
@@ -83,8 +83,8 @@ class HoldRecord {
   std::atomic<HoldState> state_{HoldState::held};
   std::atomic<ClaimMode> mode_;
   std::atomic<base::Duration::rep> valid_until_{0};
-  Tenure* tenure_;
-  std::shared_ptr<HoldRecord> next_;  ///< in its tenure's list
+  HoldGroup* group_;
+  std::shared_ptr<HoldRecord> next_;  ///< in its group's list
   HoldRecord* previous_ = nullptr;
   std::unique_ptr<Signals> signals_;
 };

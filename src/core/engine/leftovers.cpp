@@ -55,7 +55,7 @@ void Leftovers::replacing_failed(ClaimId id) {
   if (Entry* const entry = find(id)) tell(entry->told, Released::in_doubt);
 }
 
-void Leftovers::asking() {
+void Leftovers::before_acquire() {
   asked_at_once_ =
       released_at_ != Instant::min() && engine_.loop().now() - released_at_ < engine_.backend().release_may_wait();
   for (Entry& entry : entries_) {

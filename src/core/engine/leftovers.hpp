@@ -53,8 +53,8 @@ class Leftovers {
   void replaced(spi::ClaimId id);
   /// The acquire that should have replaced it failed.
   void replacing_failed(spi::ClaimId id);
-  /// An acquire of a new claim is about to be sent. What an earlier one should have replaced is released.
-  void asking();
+  /// A new claim is about to be acquired. What an earlier acquire should have replaced is released.
+  void before_acquire();
   /// No acquire will replace anything: releases what was covered, or kept for a moment.
   void uncover();
 

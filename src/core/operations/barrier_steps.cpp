@@ -52,7 +52,7 @@ Operation<bool> wait_for_the_others(Caller& caller, LockName place, LockName pha
     spi::Result<Phase> phase = co_await read_phase(caller, place);
     if (!phase.ok()) co_return std::move(phase.failure());
     if (phase.value().complete != before) co_return true;
-    if (arrived->tenure() == nullptr) co_return false;
+    if (arrived->group() == nullptr) co_return false;
     spi::Result<bool> all = co_await all_have_arrived(caller, phase_name, parties);
     if (!all.ok()) co_return all;
     if (all.value()) {

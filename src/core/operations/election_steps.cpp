@@ -99,9 +99,9 @@ Operation<Nothing> publish(Caller& caller, LockName name, std::shared_ptr<HoldRe
   const Engine& engine = caller.engine();
   std::optional<std::uint64_t> before;  // what had been published when this began
   for (;;) {
-    if (leadership->tenure() == nullptr) co_return lost;
+    if (leadership->group() == nullptr) co_return lost;
     if (caller.interrupted()) co_return *caller.interrupted();
-    const std::uint64_t number = leadership->tenure()->claim.number();
+    const std::uint64_t number = leadership->group()->claim.number();
     spi::Result<Publications> now = co_await read_publications(caller, name, Persistence::until_contact);
     std::optional<Failure> failure;
     if (now.ok()) {
@@ -137,7 +137,7 @@ Operation<std::shared_ptr<HoldRecord>> campaign(Caller& caller, LockName name, s
     if (!elected.ok()) co_return elected;
     const std::shared_ptr<HoldRecord> leadership = elected.value();
     spi::Result<Nothing> published = co_await publish(caller, name, leadership, value);
-    if (published.ok() && leadership->tenure() != nullptr) co_return leadership;
+    if (published.ok() && leadership->group() != nullptr) co_return leadership;
     cell->release(*leadership);
     if (!published.ok() && published.failure().code != Errc::lost) co_return std::move(published.failure());
     // It was lost in between: stands in line again.

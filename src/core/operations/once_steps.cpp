@@ -100,7 +100,7 @@ Operation<Nothing> rewrite(Caller& caller, LockName name, std::shared_ptr<HoldRe
   const Failure lost{Errc::lost, "the lock was lost before this could be recorded"};
   bool in_doubt = false;
   for (;;) {
-    if (lock->tenure() == nullptr) co_return in_doubt ? Failure{Errc::in_doubt, "the lock was lost meanwhile"} : lost;
+    if (lock->group() == nullptr) co_return in_doubt ? Failure{Errc::in_doubt, "the lock was lost meanwhile"} : lost;
     if (caller.interrupted()) co_return *caller.interrupted();
     spi::Result<Memory> memory = co_await remembered(caller, name, Persistence::until_contact);
     std::optional<Failure> failure;
@@ -134,7 +134,7 @@ Operation<std::optional<BegunRun>> begin_with_lock(Caller& caller, std::shared_p
     spi::Result<Memory> memory = co_await remembered(caller, name, Persistence::for_ever);
     if (!memory.ok()) co_return std::move(memory.failure());
     Memory& known = memory.value();
-    if (lock->tenure() == nullptr || known.writer > lock->token) {
+    if (lock->group() == nullptr || known.writer > lock->token) {
       co_return Failure{Errc::lost, "the lock was lost before the run could begin"};
     }
     if (known.writer == lock->token) {  // it was in doubt, and was written

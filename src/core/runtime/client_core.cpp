@@ -141,7 +141,7 @@ Instant deadline_after(Duration wait) {
 
 }  // namespace
 
-spi::Result<Hold> ClientCore::acquire(Cell& cell, const Wish& wish, const std::stop_token& stop) {
+spi::Result<Hold> ClientCore::acquire(Cell& cell, const Demand& demand, const std::stop_token& stop) {
   check_not_forked();
   if (stop.stop_requested()) return cancelled(cell);
 
@@ -151,7 +151,7 @@ spi::Result<Hold> ClientCore::acquire(Cell& cell, const Wish& wish, const std::s
     answer = std::move(its_answer);
     monitor_.complete(waiter);
   };
-  Request request(wish.options, wish.when_busy, deadline_after(wish.wait), on_answer, wish.mode);
+  Request request(demand.options, demand.when_busy, deadline_after(demand.wait), on_answer, demand.mode);
 
   bool stopped = false;  // under the monitor
   auto on_stop = [&] {
@@ -183,14 +183,14 @@ struct ClientCore::AsyncAcquire {
     }
   };
 
-  AsyncAcquire(std::shared_ptr<ClientCore> its_core, Cell& its_cell, const Wish& wish, AcquireCallback its_callback)
+  AsyncAcquire(std::shared_ptr<ClientCore> its_core, Cell& its_cell, const Demand& demand, AcquireCallback its_callback)
       : core(std::move(its_core)),
         cell(its_cell),
-        options(wish.options),
+        options(demand.options),
         callback(std::move(its_callback)),
         request(
-            options, wish.when_busy, deadline_after(wish.wait),
-            [this](Request::Answer answer) { answered(std::move(answer)); }, wish.mode) {}
+            options, demand.when_busy, deadline_after(demand.wait),
+            [this](Request::Answer answer) { answered(std::move(answer)); }, demand.mode) {}
 
   /// Under the monitor. The rest is the user's side: their callback, and a stop_callback that may have to be awaited.
   void answered(Request::Answer answer) {
@@ -212,9 +212,9 @@ struct ClientCore::AsyncAcquire {
   std::optional<std::stop_callback<OnStop>> stop_callback;
 };
 
-void ClientCore::async_acquire(Cell& cell, const Wish& wish, AcquireCallback callback, std::stop_token stop) {
+void ClientCore::async_acquire(Cell& cell, const Demand& demand, AcquireCallback callback, std::stop_token stop) {
   check_open();
-  auto acquire = std::make_unique<AsyncAcquire>(shared_from_this(), cell, wish, std::move(callback));
+  auto acquire = std::make_unique<AsyncAcquire>(shared_from_this(), cell, demand, std::move(callback));
   if (stop.stop_possible()) acquire->stop_callback.emplace(std::move(stop), AsyncAcquire::OnStop{acquire.get()});
   const Section section(monitor_);
   if (engine_.closing()) throw Error(Errc::closed, "lock '" + cell.name().text() + "': the client is closed");

@@ -35,15 +35,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   void close() noexcept;
 
   /// How a lock is asked for.
-  struct Wish {
+  struct Demand {
     const LockOptions& options;
     spi::Mode mode = {};
     spi::WhenBusy when_busy = spi::WhenBusy::wait;
     base::Duration wait = base::Duration::max();  ///< max: for ever
   };
   /// Blocks until the lock is held, or until why not is known.
-  spi::Result<Hold> acquire(Cell& cell, const Wish& wish, const std::stop_token& stop);
-  void async_acquire(Cell& cell, const Wish& wish, AcquireCallback callback, std::stop_token stop);
+  spi::Result<Hold> acquire(Cell& cell, const Demand& demand, const std::stop_token& stop);
+  void async_acquire(Cell& cell, const Demand& demand, AcquireCallback callback, std::stop_token stop);
   Hold hold_of(std::shared_ptr<HoldRecord> record) { return {shared_from_this(), std::move(record)}; }
   static std::shared_ptr<HoldRecord> record_of(const Hold& hold) { return hold.record_; }
 

@@ -15,9 +15,9 @@ class Engine;
 
 /// One claim of a cell, and the holds that live on it: one if it is exclusive or for permits, any number if it is
 /// shared. Used again for the next claim, which then names what is left over of this one as what it replaces.
-class Tenure final : public base::ListNode<Tenure>, private Claim::Owner {
+class HoldGroup final : public base::ListNode<HoldGroup>, private Claim::Owner {
  public:
-  Tenure(Engine& engine, Cell& its_cell);
+  HoldGroup(Engine& engine, Cell& its_cell);
 
   Cell& cell() const { return cell_; }
 
