@@ -22,14 +22,17 @@ namespace holdfast::core {
 
 enum class Effect;
 
-/// A client of a real program: the engine, the monitor it runs under, and the doors through which threads come in.
+/// A client of a real program: the engine, the monitor it runs under, and the calls through which threads come in.
 /// Calls that wait for a lock go through acquire() or async_acquire(); whatever takes several steps goes through
 /// perform() or async_perform().
-/// Thread-safe. Throws Errc::forked from every door in a forked child.
+/// Thread-safe. Throws Errc::forked from every call in a forked child.
 class ClientCore final : public std::enable_shared_from_this<ClientCore>, public UserSide {
  public:
   /// In a forked child it is never destroyed, whoever drops it: it belongs to the parent process.
   static std::shared_ptr<ClientCore> open(std::string_view url, ClientOptions options);
+  ~ClientCore() override;
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
   static const std::shared_ptr<ClientCore>& of(const Client& client) { return client.core_; }
 
   void close() noexcept;
@@ -90,14 +93,13 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   /// Throws Errc::closed or Errc::forked.
   void check_open();
 
-  // UserSide, for the doors too
+  // UserSide, also for the calls above
   void run(base::Task task) override { workers_.run(std::move(task)); }
   void log(LogLevel level, std::string text) override;
   void report(Errc code, std::string what_happened) override;
 
  private:
   ClientCore(std::string_view url, ClientOptions options);
-  ~ClientCore() override;
 
   struct AsyncAcquire;
   template <class T, class Heard>
