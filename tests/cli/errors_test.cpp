@@ -55,7 +55,7 @@ TEST_F(Mistakes, OfTheCommandLineAre64) {
 }
 
 TEST_F(Mistakes, InANameAre64) {
-  expect_error({"run", "", "--", "true"}, 64, "name is empty");
+  expect_error({"run", "", "--", "true"}, 64, "name must not be empty");
   expect_error({"show", std::string(513, 'x')}, 64, "513 bytes");
   expect_error({"show", "\xff"}, 64, "UTF-8");
   expect_error({"run", "x", "--reason", std::string(1025, 'r'), "--", "true"}, 64, "reason");

@@ -53,10 +53,10 @@ TEST_P(MutexConformance, AReasonHasALimit) {
 TEST_P(HoldConformance, AnExtensionThatCannotBeIsRefused) {
   Client client = open();
   Hold hold = Mutex(client, "mine").acquire();
-  expect_mistake([&] { hold.extend(0s); }, "extend");
-  expect_mistake([&] { hold.extend(-1ns); }, "extend");
-  expect_mistake([&] { hold.extend(LockOptions::max_ttl + 1ms); }, "extend");
-  expect_mistake([&] { hold.extend(std::chrono::hours::max()); }, "extend");
+  expect_mistake([&] { hold.extend(0s); }, "the extension of a lease");
+  expect_mistake([&] { hold.extend(-1ns); }, "the extension of a lease");
+  expect_mistake([&] { hold.extend(LockOptions::max_ttl + 1ms); }, "the extension of a lease");
+  expect_mistake([&] { hold.extend(std::chrono::hours::max()); }, "the extension of a lease");
   EXPECT_TRUE(hold.valid());
   EXPECT_LE(hold.remaining(), 10s);
   EXPECT_EQ(hold.release(), Released::released);

@@ -17,12 +17,12 @@ using test::FixtureKinds;
 /// What the suite runs on: stores with a line of claims, each with one server.
 FixtureKinds line_stores();
 
-/// Those of them that can do something.
-FixtureKinds line_stores_with(bool Capabilities::* can);
-
 /// Stores without a line: claims look from time to time. They have a chapter of their own, and share those that are not
 /// about claims.
 FixtureKinds polling_stores();
+
+/// Those of `kinds` that can do something.
+FixtureKinds those_with(bool Capabilities::* can, FixtureKinds kinds);
 
 /// One case against one fresh store.
 class StoreTest : public testing::TestWithParam<const FixtureKind*> {

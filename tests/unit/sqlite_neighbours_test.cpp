@@ -84,6 +84,29 @@ TEST_F(SqliteMailbox, ForgetsConnectionsThatAreClosed) {
   EXPECT_TRUE(loop.poll_until([&] { return received.size() == 3 && loop.watched() == 1; }));
 }
 
+TEST_F(SqliteMailbox, ListensAgainAfterTheSystemHasRefusedToWatchIt) {
+  loop.refuses_to_watch = true;
+  open(7);
+  send(7, {"a"});
+  loop.poll(10ms);
+  EXPECT_TRUE(received.empty());
+  loop.refuses_to_watch = false;
+  loop.advance(100ms);
+  EXPECT_TRUE(loop.poll_until([&] { return !received.empty(); }));
+  EXPECT_EQ(received, Texts{"7: a"});
+}
+
+TEST_F(SqliteMailbox, ClosesAConnectionThatCannotBeWatched) {
+  open(7);
+  const ForkGate::Use use;
+  const PrivateDescriptor connection = mailboxes.connect(7);
+  ASSERT_TRUE(connection);
+  loop.refuses_to_watch = true;
+  loop.poll(10s);
+  char byte = 0;
+  EXPECT_EQ(::recv(connection.get(), &byte, 1, 0), 0) << "the other side has closed it";
+}
+
 class SqliteNeighbours : public SqliteMailbox {
  protected:
   SqliteNeighbours() : lifelines_(lifelines_in((directory.path() / "alive").string())) {}
@@ -176,6 +199,19 @@ TEST_F(SqliteNeighbours, ThatLiveButCannotBeReachedAreLookedAtSoon) {
   EXPECT_TRUE(told.empty());
   loop.advance(1ms);
   EXPECT_EQ(told, Texts{"a1"});
+}
+
+TEST_F(SqliteNeighbours, ThatCannotBeWatchedAreLookedAtSoon) {
+  live_and_open(7);
+  loop.refuses_to_watch = true;
+  neighbours.watch(a, LockKind::lock, first, {7});
+  EXPECT_TRUE(told.empty());
+  loop.advance(100ms);
+  EXPECT_EQ(told, Texts{"a1"});
+  loop.refuses_to_watch = false;
+  neighbours.watch(a, LockKind::lock, first, {7});
+  close(7);
+  EXPECT_TRUE(loop.poll_until([&] { return told.size() == 2; })) << "it is watched now";
 }
 
 TEST_F(SqliteNeighbours, ShareOneConnectionAndKeepOnlyAFew) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "backends/sqlite/failures.hpp"
+#include "holdfast/error.hpp"
 
 namespace holdfast::sqlite {
 namespace {
@@ -143,7 +144,11 @@ Mailbox::~Mailbox() {
 }
 
 void Mailbox::listen() {
-  loop_.watch(listener_.get(), {.readable = true}, [this](spi::Loop::Ready) { accept_connections(); });
+  try {
+    loop_.watch(listener_.get(), {.readable = true}, [this](spi::Loop::Ready) { accept_connections(); });
+  } catch (const Error&) {  // the system has no resources left: others find out by asking the database
+    listen_again_.set(base::saturating_add(loop_.now(), pause));
+  }
 }
 
 void Mailbox::accept_connections() {
@@ -161,12 +166,16 @@ void Mailbox::accept_connections() {
     }
     const int descriptor = connection.get();
     if (!read_messages(descriptor)) continue;
+    try {
+      loop_.watch(descriptor, {.readable = true}, [this, descriptor](spi::Loop::Ready) {
+        if (read_messages(descriptor)) return;
+        loop_.unwatch(descriptor);
+        connections_.erase(descriptor);
+      });
+    } catch (const Error&) {  // whoever has made the connection sees it closed, and asks the database
+      continue;
+    }
     connections_.emplace(descriptor, std::move(connection));
-    loop_.watch(descriptor, {.readable = true}, [this, descriptor](spi::Loop::Ready) {
-      if (read_messages(descriptor)) return;
-      loop_.unwatch(descriptor);
-      connections_.erase(descriptor);
-    });
   }
 }
 

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <utility>
 
+#include "holdfast/error.hpp"
+
 namespace holdfast::sqlite {
 namespace {
 
@@ -66,21 +68,29 @@ bool Neighbours::watch_one(ClientNumber client, spi::ClaimId id) {
     if (!connection) alive = lifelines_.alive(client);
   }
   if (!connection) {
-    if (!alive) return false;
-    // It is about to end, or to open its mailbox, or too many connections wait there.
-    unreached_.insert(id);
-    if (!look_at_unreached_.armed()) look_at_unreached_.set(base::saturating_add(loop_.now(), soon));
-    return true;
+    // Unless it is dead it is about to end, or to open its mailbox, or too many connections wait there.
+    if (alive) look_soon(id);
+    return alive;
   }
   const int descriptor = connection.get();
+  try {
+    loop_.watch(descriptor, {.readable = true}, [this, client, descriptor](spi::Loop::Ready) {
+      char byte = 0;
+      const ssize_t size = ::recv(descriptor, &byte, 1, 0);
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (size <= 0) gone(client);
+    });
+  } catch (const Error&) {  // the system has no resources left
+    look_soon(id);
+    return true;
+  }
   neighbours_.emplace(client, Neighbour{std::move(connection), {id}});
-  loop_.watch(descriptor, {.readable = true}, [this, client, descriptor](spi::Loop::Ready) {
-    char byte = 0;
-    const ssize_t size = ::recv(descriptor, &byte, 1, 0);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (size <= 0) gone(client);
-  });
   return true;
+}
+
+void Neighbours::look_soon(spi::ClaimId id) {
+  unreached_.insert(id);
+  if (!look_at_unreached_.armed()) look_at_unreached_.set(base::saturating_add(loop_.now(), soon));
 }
 
 void Neighbours::forget_one(ClientNumber client, spi::ClaimId id) {

@@ -46,6 +46,7 @@ class Neighbours {
   void gone(ClientNumber client);
   void disconnect(ClientNumber client);
   void look(spi::ClaimId id);
+  void look_soon(spi::ClaimId id);
 
   spi::Loop& loop_;
   const Mailboxes& mailboxes_;
@@ -53,7 +54,7 @@ class Neighbours {
   OnGone on_gone_;
   std::unordered_map<spi::ClaimId, Wait> waits_;
   std::unordered_map<ClientNumber, Neighbour> neighbours_;
-  std::set<spi::ClaimId> unreached_;  ///< some client ahead of them could not be reached: they look soon
+  std::set<spi::ClaimId> unreached_;  ///< some client ahead of them could not be reached or watched: they look soon
   spi::Timer look_at_unreached_;
 };
 
