@@ -9,10 +9,12 @@ install(TARGETS holdfast EXPORT holdfast-targets
   ARCHIVE COMPONENT development
   FILE_SET HEADERS COMPONENT development
   FILE_SET asio_headers COMPONENT development)
-# What the library loads when the first etcd URL is used.
-if(TARGET holdfast_etcd)
-  install(TARGETS holdfast_etcd LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT etcd)
-endif()
+# What the library loads when a URL of such a backend is first used.
+get_property(backend_modules GLOBAL PROPERTY HOLDFAST_BACKEND_MODULES)
+foreach(backend IN LISTS backend_modules)
+  install(TARGETS holdfast_${backend}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast" COMPONENT ${backend})
+endforeach()
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_dir}" COMPONENT development)
 
 # A static library leaves its client libraries to whoever links it, so the consumer must find them too.

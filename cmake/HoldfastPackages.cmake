@@ -4,7 +4,7 @@
 # |------------------|-------------------|----------------------------------------------------|
 # | holdfast         | tool              | the tool, its manual page and completions          |
 # | libholdfast0     | runtime           | the shared library                                 |
-# | libholdfast-etcd | etcd              | what it loads for etcd, because that needs gRPC    |
+# | libholdfast-etcd | etcd              | what it loads for etcd; so for each such backend   |
 # | libholdfast-dev  | development       | headers, the library's link, CMake, pkg-config     |
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME holdfast)
@@ -19,10 +19,8 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 
 # Only these: what else has an install rule (a test framework that was found in the source tree) stays out.
 set(CPACK_COMPONENTS_ALL tool runtime development)
-get_property(backends GLOBAL PROPERTY HOLDFAST_BACKENDS)
-if("etcd" IN_LIST backends)
-  list(APPEND CPACK_COMPONENTS_ALL etcd)
-endif()
+get_property(backend_modules GLOBAL PROPERTY HOLDFAST_BACKEND_MODULES)
+list(APPEND CPACK_COMPONENTS_ALL ${backend_modules})
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 
@@ -44,13 +42,6 @@ Mutexes, read-write locks, semaphores and elections that are leases in a
 store which several processes use. This is the library that programs need
 to run.")
 
-set(CPACK_DEBIAN_ETCD_PACKAGE_NAME libholdfast-etcd)
-set(CPACK_DEBIAN_ETCD_PACKAGE_SECTION libs)
-set(CPACK_COMPONENT_ETCD_DESCRIPTION "mutual exclusion across processes - module for etcd
-Mutexes, read-write locks, semaphores and elections that are leases in a
-store which several processes use. This is what the library and the tool
-need in addition when that store is etcd.")
-
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libholdfast-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "mutual exclusion across processes - development files
@@ -65,10 +56,22 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/src")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${same_library}")
-set(CPACK_DEBIAN_ETCD_PACKAGE_DEPENDS "${same_library}")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS libholdfast-etcd)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_library}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libasio-dev | libboost-dev")
+
+set(module_packages)
+foreach(backend IN LISTS backend_modules)
+  string(TOUPPER "${backend}" upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME libholdfast-${backend})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION libs)
+  set(CPACK_COMPONENT_${upper}_DESCRIPTION "mutual exclusion across processes - module for ${backend}
+Mutexes, read-write locks, semaphores and elections that are leases in a
+store which several processes use. This is what the library and the tool
+need in addition when that store is ${backend}.")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${same_library}")
+  list(APPEND module_packages libholdfast-${backend})
+endforeach()
+list(JOIN module_packages ", " CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS)
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/debian/triggers")  # ldconfig; CPack adds a call of its own
 # Programs that are packaged later find their dependency on the library by this.

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# debian.sh <source> <folder>: installs the four packages that script/package has made, uses them as strangers do, and
-# removes them again. Needs root, or sudo. Refuses to touch a machine that has a package of one of these names.
+# debian.sh <source> <folder> <module>...: installs the packages that script/package has made, three and one for each
+# module, uses them as strangers do, and removes them again. Needs root, or sudo. Refuses to touch a machine that has a
+# package of one of these names.
 set -euo pipefail
 
 source=$1 folder=$2
-names=(holdfast libholdfast0 libholdfast-etcd libholdfast-dev)
+modules=("${@:3}")
+names=(holdfast libholdfast0 libholdfast-dev "${modules[@]/#/libholdfast-}")
 
 fail() {
   echo "FAILED: $*" >&2
@@ -28,7 +30,8 @@ for name in "${names[@]}"; do
 done
 
 packages=("$source"/build/package/*.deb)
-((${#packages[@]} == 4)) || fail "script/package should have made four packages, not ${#packages[@]}: ${packages[*]}"
+((${#packages[@]} == ${#names[@]})) ||
+  fail "script/package should have made ${#names[@]} packages, not ${#packages[@]}: ${packages[*]}"
 rm -rf "$folder"
 mkdir -p "$folder"
 
