@@ -27,7 +27,7 @@ void core_record(std::string_view input) {
   }
 }
 
-void door_message(std::string_view input) {
+void mailbox_message(std::string_view input) {
   const auto message = sqlite::Message::decode(input);
   if (!message) return;
   require(message->name.size() <= spi::PartName::max_bytes, "a name is not longer than names are");

@@ -58,7 +58,7 @@ class SqlitePlanted : public testing::Test {
   static constexpr uid_t somebody = 54321;
 };
 
-TEST_F(SqlitePlanted, LinkInPlaceOfTheDoorsIsRefusedAndNothingBehindItIsRemoved) {
+TEST_F(SqlitePlanted, LinkInPlaceOfTheMailboxesIsRefusedAndNothingBehindItIsRemoved) {
   const test::TemporaryDirectory other;
   make_socket(other.path() / "service.sock");
   make_socket(other.path() / "4711");
@@ -77,7 +77,7 @@ TEST_F(SqlitePlanted, MailboxesThatOthersMayEnterAreRefused) {
   }
 }
 
-TEST_F(SqlitePlanted, FilesAmongTheDoorsAreLeftAlone) {
+TEST_F(SqlitePlanted, FilesAmongTheMailboxesAreLeftAlone) {
   ASSERT_EQ(::mkdir((path_ + "-mailboxes").c_str(), 0700), 0);
   const fs::path mailboxes = path_ + "-mailboxes";
   make_socket(mailboxes / "1");

@@ -67,16 +67,16 @@ void Monitor::stop() {
 // --- entering, leaving, waiting -------------------------------------------------------------------------------------
 
 void Monitor::enter() {
-  if (background_at_the_door_.load(std::memory_order_relaxed)) const std::scoped_lock after_it(door_);
+  if (background_waits_.load(std::memory_order_relaxed)) const std::scoped_lock after_it(queue_mutex_);
   mutex_.lock();
   now_ = Instant::min();
 }
 
 void Monitor::enter_before_others() {
-  const std::scoped_lock at_the_door(door_);
-  background_at_the_door_ = true;
+  const std::scoped_lock next(queue_mutex_);
+  background_waits_ = true;
   mutex_.lock();
-  background_at_the_door_ = false;
+  background_waits_ = false;
   now_ = Instant::min();
 }
 

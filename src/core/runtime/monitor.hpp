@@ -37,7 +37,7 @@ namespace holdfast::core {
 /// Threads that wait for another thread of the same client sleep on their Parker and read nothing.
 ///
 /// A std::mutex is not fair, and a crowd of busy threads could keep the background thread out for longer than a lease.
-/// So it waits at the door, and while it does nobody else joins the crowd.
+/// So while it waits for the mutex, nobody else joins the crowd: they wait for a mutex in front of it.
 class Monitor final : public spi::Loop {
  public:
   /// A thread that is blocked inside the monitor, or about to be.
@@ -127,8 +127,8 @@ class Monitor final : public spi::Loop {
   base::FileDescriptor timer_;
   const std::shared_ptr<PostedTasks> posted_;
 
-  std::mutex door_;  ///< held by the background thread while it waits for the mutex; taken before it
-  std::atomic<bool> background_at_the_door_{false};
+  std::mutex queue_mutex_;  ///< held by the background thread while it waits for mutex_; taken before it
+  std::atomic<bool> background_waits_{false};
   std::mutex mutex_;                                  ///< guards everything below but the thread
   mutable base::Instant now_ = base::Instant::min();  ///< min: not read yet
   std::vector<base::Task> deferred_;
