@@ -9,7 +9,7 @@
 namespace holdfast::sqlite {
 namespace {
 
-// In all statements: ?1 name, ?2 permits, ?3 turn, ?4 waiting, unless they say otherwise.
+// In all statements: ?1 name, ?2 permits, ?3 turn (the place in the line), ?4 waiting, unless they say otherwise.
 
 /// What read() reads, in this order.
 constexpr const char* columns =
@@ -115,7 +115,7 @@ std::int64_t checksum_of(const LineKey& line, const Claim& claim) {
       .add(line.name)
       .add(stored(line.kind))
       .add(stored(claim.waiting))
-      .add(claim.turn)
+      .add(claim.place)
       .add(static_cast<std::int64_t>(claim.id.high))
       .add(static_cast<std::int64_t>(claim.id.low))
       .add(claim.client)
@@ -137,7 +137,7 @@ Claim read(const Statement::Rows& row, const LineKey& line) {
   std::optional<Claim::Asked> asked;
   if (!row.null(11)) asked = {std::string(row.text(11)), instant_in(row, 12)};
   Claim claim{.waiting = row.integer(0, 0, 1) != 0,
-              .turn = row.integer(1, 1, last_number),
+              .place = row.integer(1, 1, last_number),
               .id = row.claim_id(2),
               .client = row.integer(3, 1, last_number),
               .mode = static_cast<ClaimMode>(row.integer(4, 0, static_cast<int>(ClaimMode::permits))),
@@ -186,8 +186,8 @@ ClaimTable::ClaimTable(Connection& connection)
       set_pool_(connection, sqlite::set_pool),
       erase_pool_(connection, sqlite::erase_pool) {}
 
-std::optional<Claim> ClaimTable::at(const LineKey& line, std::int64_t turn) {
-  return read_one(line, at_.rows(line.name, stored(line.kind), turn));
+std::optional<Claim> ClaimTable::at(const LineKey& line, std::int64_t place) {
+  return read_one(line, at_.rows(line.name, stored(line.kind), place));
 }
 
 std::optional<Claim> ClaimTable::find(const LineKey& line, const spi::ClaimId& id) {
@@ -206,12 +206,12 @@ std::optional<Claim> ClaimTable::first_waiting(const LineKey& line) {
   return read_one(line, first_waiting_.rows(line.name, stored(line.kind)));
 }
 
-std::optional<Claim> ClaimTable::waiting_before(const LineKey& line, std::int64_t turn) {
-  return read_one(line, waiting_before_.rows(line.name, stored(line.kind), turn));
+std::optional<Claim> ClaimTable::waiting_before(const LineKey& line, std::int64_t place) {
+  return read_one(line, waiting_before_.rows(line.name, stored(line.kind), place));
 }
 
-std::optional<Claim> ClaimTable::waiting_behind(const LineKey& line, std::int64_t turn) {
-  return read_one(line, waiting_behind_.rows(line.name, stored(line.kind), turn));
+std::optional<Claim> ClaimTable::waiting_behind(const LineKey& line, std::int64_t place) {
+  return read_one(line, waiting_behind_.rows(line.name, stored(line.kind), place));
 }
 
 std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most) {
@@ -220,9 +220,9 @@ std::vector<Claim> ClaimTable::holders(const LineKey& line, std::int64_t at_most
 
 // Prepared where they are used: only for lines with very many holders, or by an operator.
 
-std::vector<Claim> ClaimTable::holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most) {
+std::vector<Claim> ClaimTable::holders_from(const LineKey& line, std::int64_t place, std::int64_t at_most) {
   Statement statement(connection_, in_line(sqlite::holders_from));
-  return read_all(line, statement.rows(line.name, stored(line.kind), turn, at_most));
+  return read_all(line, statement.rows(line.name, stored(line.kind), place, at_most));
 }
 
 std::optional<Claim> ClaimTable::last_holder(const LineKey& line) {
@@ -251,40 +251,40 @@ std::int64_t ClaimTable::count_holders(const LineKey& line) {
   return rows.next() ? rows.integer(0) : 0;
 }
 
-std::int64_t ClaimTable::count_waiting_before(const LineKey& line, std::int64_t turn) {
-  auto rows = count_waiting_before_.rows(line.name, stored(line.kind), turn);
+std::int64_t ClaimTable::count_waiting_before(const LineKey& line, std::int64_t place) {
+  auto rows = count_waiting_before_.rows(line.name, stored(line.kind), place);
   return rows.next() ? rows.integer(0) : 0;
 }
 
 void ClaimTable::insert(const LineKey& line, const Claim& claim, std::string_view reason) {
-  insert_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting), claim.id, claim.client,
+  insert_.change_one(line.name, stored(line.kind), claim.place, stored(claim.waiting), claim.id, claim.client,
                      static_cast<std::int64_t>(claim.mode), static_cast<std::int64_t>(claim.units), claim.number,
                      static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
                      stored(claim.since), reason, stored(claim.crowd), checksum_of(line, claim));
 }
 
 void ClaimTable::erase(const LineKey& line, const Claim& claim) {
-  erase_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting));
+  erase_.change_one(line.name, stored(line.kind), claim.place, stored(claim.waiting));
 }
 
 void ClaimTable::arm(const LineKey& line, const Claim& claim) {
-  arm_.change_one(line.name, stored(line.kind), claim.turn, stored(claim.waiting),
+  arm_.change_one(line.name, stored(line.kind), claim.place, stored(claim.waiting),
                   static_cast<std::int64_t>(claim.lease.count()), stored(claim.expires), stored(claim.opens),
                   checksum_of(line, claim));
 }
 
 void ClaimTable::grant(const LineKey& line, const Claim& claim) {
-  grant_.change_one(line.name, stored(line.kind), claim.turn, claim.number, stored(claim.since),
+  grant_.change_one(line.name, stored(line.kind), claim.place, claim.number, stored(claim.since),
                     checksum_of(line, claim));
 }
 
 void ClaimTable::make_shared(const LineKey& line, const Claim& claim) {
-  make_shared_.change_one(line.name, stored(line.kind), claim.turn, static_cast<std::int64_t>(claim.mode),
+  make_shared_.change_one(line.name, stored(line.kind), claim.place, static_cast<std::int64_t>(claim.mode),
                           static_cast<std::int64_t>(claim.units), checksum_of(line, claim));
 }
 
 void ClaimTable::ask(const LineKey& line, const Claim& claim, const Claim::Asked& asked) {
-  ask_.change_one(line.name, stored(line.kind), claim.turn, asked.reason, stored(asked.until));
+  ask_.change_one(line.name, stored(line.kind), claim.place, asked.reason, stored(asked.until));
 }
 
 std::optional<Pool> ClaimTable::pool(std::string_view name) {

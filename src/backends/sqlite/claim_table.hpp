@@ -23,7 +23,7 @@ struct LineKey {
 /// One row.
 struct Claim {
   bool waiting = false;
-  std::int64_t turn = 0;  ///< never changes: with the line it is where the claim is found
+  std::int64_t place = 0;  ///< in the order of the line; never changes: with the line it is where the claim is found
   spi::ClaimId id = {};
   ClientNumber client = 0;
   bool crowd = false;  ///< found others in line, and may share it with them (only for insert())
@@ -55,18 +55,18 @@ class ClaimTable {
  public:
   explicit ClaimTable(Connection& connection);
 
-  std::optional<Claim> at(const LineKey& line, std::int64_t turn);
+  std::optional<Claim> at(const LineKey& line, std::int64_t place);
   /// The one that lasts longest, if there are several lives of one id. Goes through the whole line of a lock.
   std::optional<Claim> find(const LineKey& line, const spi::ClaimId& id);
   /// The first holder; if there is none, the first who waits.
   std::optional<Claim> first(const LineKey& line);
   std::optional<Claim> first_waiting(const LineKey& line);
-  /// The claims that wait just before and just behind a turn.
-  std::optional<Claim> waiting_before(const LineKey& line, std::int64_t turn);
-  std::optional<Claim> waiting_behind(const LineKey& line, std::int64_t turn);
-  /// Those with the first turns.
+  /// The claims that wait just before and just behind a place.
+  std::optional<Claim> waiting_before(const LineKey& line, std::int64_t place);
+  std::optional<Claim> waiting_behind(const LineKey& line, std::int64_t place);
+  /// Those with the first places.
   std::vector<Claim> holders(const LineKey& line, std::int64_t at_most);
-  std::vector<Claim> holders_from(const LineKey& line, std::int64_t turn, std::int64_t at_most);
+  std::vector<Claim> holders_from(const LineKey& line, std::int64_t place, std::int64_t at_most);
   std::optional<Claim> last_holder(const LineKey& line);
   /// Of the holders that share the line, those that keep nobody out any more by `now`; and when the first of them will.
   std::vector<Claim> opened(const LineKey& line, base::Instant now, std::int64_t at_most);
@@ -75,7 +75,7 @@ class ClaimTable {
   std::vector<Claim> waiting_for_more_than(const LineKey& line, std::uint32_t units);
   /// How many stand before a claim that waits.
   std::int64_t count_holders(const LineKey& line);
-  std::int64_t count_waiting_before(const LineKey& line, std::int64_t turn);
+  std::int64_t count_waiting_before(const LineKey& line, std::int64_t place);
 
   void insert(const LineKey& line, const Claim& claim, std::string_view reason);
   void erase(const LineKey& line, const Claim& claim);

@@ -16,7 +16,7 @@
 // One file, six tables:
 //   store      one row: the boot, and the range of numbers (numbers.hpp)
 //   clients    who may have claims: the number is the place of its lifeline and the name of its mailbox
-//   claims     the lines. Holders come first (waiting = 0), then those who wait, each in the order of their turns
+//   claims     the lines. Holders come first (waiting = 0), then those who wait, each in the order of places (turn)
 //   pools      of lines of permits only: how many there are, how many are taken, and by how many holders
 //   registers  versioned values
 //   watchers   who wants to be told, once, that a register changed

@@ -34,7 +34,7 @@ void StoreLogic::start() {
 
 Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber self) {
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
-  const Asking asking(*this, request.id);
+  const Requester requester(*this, request.id);
   const LineKey line{request.name.text(), request.kind()};
   if (request.replaces && *request.replaces != request.id) {
     if (const auto old = find(line, *request.replaces)) withdraw(line, *old);
@@ -59,7 +59,7 @@ Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber
   }
   if (!enters && request.when_busy == spi::WhenBusy::refuse) return ClaimState{};
   Claim claim{.waiting = !enters,
-              .turn = numbers_.next(),
+              .place = numbers_.next(),
               .id = request.id,
               .client = self,
               .crowd = !empty && request.mode.kind != ClaimMode::exclusive,
@@ -70,11 +70,11 @@ Result<ClaimState> StoreLogic::acquire(const ClaimRequest& request, ClientNumber
   claim.expires = base::end_of(request.lease, now_);
   claim.opens = base::end_of(request.lock_delay, claim.expires);
   if (enters) {
-    claim.number = claim.turn;
+    claim.number = claim.place;
     use_pool(line, claim, +1);
   }
   claims_.insert(line, claim, request.reason);
-  turns_.insert_or_assign({request.id, line.kind, request.name.text()}, claim.turn);
+  places_.insert_or_assign({request.id, line.kind, request.name.text()}, claim.place);
   return describe(line, claim);
 }
 
@@ -91,7 +91,7 @@ ClaimState StoreLogic::renew(const ClaimRef& ref) {
   const LineKey line{ref.name.text(), ref.kind};
   auto found = find(line, ref.id);
   if (found && found->waiting) {
-    const Asking asking(*this, ref.id);
+    const Requester requester(*this, ref.id);
     sweep(line);
     found = find(line, ref.id);
   }

@@ -28,7 +28,7 @@ namespace holdfast::sqlite {
 /// How a claim stands, and for whom it waits.
 struct ClaimState {
   spi::ClaimAnswer answer = {};
-  /// waiting: the clients whose end could bring its turn.
+  /// waiting: the clients whose end could bring the grant.
   std::vector<ClientNumber> ahead = {};
 };
 
@@ -86,13 +86,13 @@ class StoreLogic {
   std::vector<Notice> take_notices();
 
  private:
-  /// While an operation is answered: the grant of the claim that asks need not be told to it.
-  class Asking {
+  /// While an operation is answered: the claim of the requester need not be told of its grant.
+  class Requester {
    public:
-    Asking(StoreLogic& store, spi::ClaimId id) : store_(store) { store_.asking_ = id; }
-    ~Asking() { store_.asking_.reset(); }
-    Asking(const Asking&) = delete;
-    Asking& operator=(const Asking&) = delete;
+    Requester(StoreLogic& store, spi::ClaimId id) : store_(store) { store_.requester_ = id; }
+    ~Requester() { store_.requester_.reset(); }
+    Requester(const Requester&) = delete;
+    Requester& operator=(const Requester&) = delete;
 
    private:
     StoreLogic& store_;
@@ -121,7 +121,7 @@ class StoreLogic {
   void remove(const LineKey& line, const Claim& claim);
   void withdraw(const LineKey& line, const Claim& claim);
   void arm(const LineKey& line, Claim& claim, spi::milliseconds lease);
-  std::uint32_t place_of(const LineKey& line, const Claim& claim);
+  std::uint32_t claims_before(const LineKey& line, const Claim& claim);
   void use_pool(const LineKey& line, const Claim& claim, int sign);
   ClaimState describe(const LineKey& line, const Claim& claim);
   void describe_wait(const LineKey& line, const Claim& claim, ClaimState& state);
@@ -136,10 +136,10 @@ class StoreLogic {
   ClientTable clients_;
   RegisterTable registers_;
   base::Instant now_ = {};
-  std::optional<spi::ClaimId> asking_;
+  std::optional<spi::ClaimId> requester_;
   std::vector<Notice> notices_;
-  /// The turns of this client's claims, as they were last seen: where at() finds them.
-  std::map<std::tuple<spi::ClaimId, LockKind, std::string>, std::int64_t, std::less<>> turns_;
+  /// The places of this client's claims, as they were last seen: where at() finds them.
+  std::map<std::tuple<spi::ClaimId, LockKind, std::string>, std::int64_t, std::less<>> places_;
   bool left_ghosts_ = false;  ///< some of this client's claims may have become ghosts
 };
 

@@ -88,7 +88,7 @@ bool StoreLogic::resize(std::string_view name, std::uint32_t total) {
   }
   settle(line);
   for (const Claim& claim : hopeless) {
-    if (const auto behind = claims_.waiting_behind(line, claim.turn)) tell(Message::Kind::check, line, *behind);
+    if (const auto behind = claims_.waiting_behind(line, claim.place)) tell(Message::Kind::check, line, *behind);
   }
   return true;
 }
@@ -108,7 +108,7 @@ StoreLogic::Left StoreLogic::remove_claims_of(ClientNumber client) {
 }
 
 void StoreLogic::resign(ClientNumber self) {
-  const bool has_no_claims = turns_.empty() && !left_ghosts_ && history_ == History::none;
+  const bool has_no_claims = places_.empty() && !left_ghosts_ && history_ == History::none;
   if (has_no_claims) {
     clients_.erase(self);
   } else {

@@ -26,8 +26,8 @@ constexpr milliseconds recheck = std::chrono::seconds(5);
 
 std::optional<Claim> StoreLogic::find(const LineKey& line, const spi::ClaimId& id) {
   std::optional<Claim> found;
-  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
-  if (turn != turns_.end()) found = claims_.at(line, turn->second);
+  const auto place = places_.find(std::tuple(id, line.kind, line.name));
+  if (place != places_.end()) found = claims_.at(line, place->second);
   if (!found || found->id != id) found = claims_.find(line, id);
   if (!found || !expired(*found)) return found;
   if (found->waiting || found->opens <= now_) {
@@ -39,8 +39,8 @@ std::optional<Claim> StoreLogic::find(const LineKey& line, const spi::ClaimId& i
 }
 
 void StoreLogic::forget(const LineKey& line, const spi::ClaimId& id) {
-  const auto turn = turns_.find(std::tuple(id, line.kind, line.name));
-  if (turn != turns_.end()) turns_.erase(turn);
+  const auto place = places_.find(std::tuple(id, line.kind, line.name));
+  if (place != places_.end()) places_.erase(place);
 }
 
 bool StoreLogic::has_room(const LineKey& line, ClaimMode mode, std::uint32_t units) {
@@ -92,7 +92,7 @@ void StoreLogic::sweep_crowd(const LineKey& line) {
   if (!first || !last) return;
   // The clock's last digits are as good as dice.
   const std::int64_t per_mille = now_.time_since_epoch().count() / 100 % 1000;
-  const std::int64_t from = first->turn + (last->turn - first->turn) / 1000 * per_mille;
+  const std::int64_t from = first->place + (last->place - first->place) / 1000 * per_mille;
   for (const Claim& holder : claims_.holders_from(line, from, others_at_once)) {
     if (gone(holder)) bury(line, holder);
   }
@@ -121,10 +121,10 @@ void StoreLogic::settle(const LineKey& line) {
 
 void StoreLogic::promote(const LineKey& line) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
-  std::int64_t turn = 0;
+  std::int64_t place = 0;
   while (auto next = claims_.first_waiting(line)) {
-    if (next->turn <= turn) fail_as_damaged("a line that has no end");
-    turn = next->turn;
+    if (next->place <= place) fail_as_damaged("a line that has no end");
+    place = next->place;
     if (gone(*next)) {
       remove(line, *next);
       continue;
@@ -141,7 +141,7 @@ void StoreLogic::grant(const LineKey& line, Claim claim) {
   claim.since = now_;
   claims_.grant(line, claim);
   use_pool(line, claim, +1);
-  if (claim.id != asking_) tell(Message::Kind::granted, line, claim);
+  if (claim.id != requester_) tell(Message::Kind::granted, line, claim);
 }
 
 void StoreLogic::remove(const LineKey& line, const Claim& claim) {
@@ -155,7 +155,7 @@ void StoreLogic::withdraw(const LineKey& line, const Claim& claim) {
   settle(line);
   if (!claim.waiting) return;
   // Whoever stood behind it waits for somebody else now.
-  if (const auto behind = claims_.waiting_behind(line, claim.turn)) tell(Message::Kind::check, line, *behind);
+  if (const auto behind = claims_.waiting_behind(line, claim.place)) tell(Message::Kind::check, line, *behind);
 }
 
 void StoreLogic::arm(const LineKey& line, Claim& claim, milliseconds lease) {
@@ -197,11 +197,11 @@ ClaimState StoreLogic::describe(const LineKey& line, const Claim& claim) {
 }
 
 void StoreLogic::describe_wait(const LineKey& line, const Claim& claim, ClaimState& state) {
-  std::optional<Claim> before = claims_.waiting_before(line, claim.turn);
+  std::optional<Claim> before = claims_.waiting_before(line, claim.place);
   while (before && gone(*before)) {
-    const std::int64_t turn = before->turn;
+    const std::int64_t place = before->place;
     remove(line, *before);
-    before = claims_.waiting_before(line, turn);
+    before = claims_.waiting_before(line, place);
   }
   // All waiters look when a holder's lease ends, not only the first: it may have died as well. While the holder lives,
   // its lease ends later than their next renewal, so this costs nothing. The first one looks at every holder.
@@ -215,15 +215,15 @@ void StoreLogic::describe_wait(const LineKey& line, const Claim& claim, ClaimSta
   if (before) state.ahead.push_back(before->client);
   std::sort(state.ahead.begin(), state.ahead.end());
   state.ahead.erase(std::unique(state.ahead.begin(), state.ahead.end()), state.ahead.end());
-  state.answer.place = place_of(line, claim);
+  state.answer.place = claims_before(line, claim);
   const auto until_then = std::chrono::floor<milliseconds>(opens - now_) + milliseconds(1);
   state.answer.check_after = std::clamp(until_then, milliseconds(1), recheck);
 }
 
-std::uint32_t StoreLogic::place_of(const LineKey& line, const Claim& claim) {
+std::uint32_t StoreLogic::claims_before(const LineKey& line, const Claim& claim) {
   const auto pool = line.permits() ? claims_.pool(line.name) : std::nullopt;
   const std::int64_t holders = pool ? pool->holders : claims_.count_holders(line);
-  return static_cast<std::uint32_t>(holders + claims_.count_waiting_before(line, claim.turn));
+  return static_cast<std::uint32_t>(holders + claims_.count_waiting_before(line, claim.place));
 }
 
 void StoreLogic::tell(Message::Kind kind, const LineKey& line, const Claim& claim) {
