@@ -14,8 +14,8 @@ constexpr Instant start{1000s};
 constexpr LossTimes::Ends lease_only{.lease = start};
 
 /// V and what follows from it, when a renewal has moved V to `given` from then.
-LossTimes::Ends ends_of(const LossTimes& times, std::chrono::nanoseconds given, Instant turn = Instant::max()) {
-  return {.lease = start, .lease_notice = start - times.lease_notice(given, Proof::at_once), .turn = turn};
+LossTimes::Ends ends_of(const LossTimes& times, std::chrono::nanoseconds given, Instant max_hold = Instant::max()) {
+  return {.lease = start, .lease_notice = start - times.lease_notice(given, Proof::at_once), .max_hold = max_hold};
 }
 
 TEST(LossTimes, GiveAQuarterOfTheLeaseToEnd) {
@@ -28,8 +28,8 @@ TEST(LossTimes, GiveNoMoreThanTheGrace) { EXPECT_EQ(LossTimes(60s, 5s, 0s).lease
 TEST(LossTimes, AskNoLaterThanTheyKillHoweverShortTheGrace) {
   const LossTimes times(60s, 0s, 60s);
   EXPECT_EQ(times.terminate_at(ends_of(times, 59s)), LossTimes::kill_at(lease_only));
-  const LossTimes::Ends turn_only{.lease = Instant::max(), .turn = start};
-  EXPECT_EQ(times.terminate_at(turn_only), LossTimes::kill_at(turn_only));
+  const LossTimes::Ends max_hold_only{.lease = Instant::max(), .max_hold = start};
+  EXPECT_EQ(times.terminate_at(max_hold_only), LossTimes::kill_at(max_hold_only));
 }
 
 TEST(LossTimes, LeaveACommandAloneWhileARenewalIsStillDue) {
@@ -65,7 +65,7 @@ TEST(LossTimes, LeaveACommandAloneUntilTheSecondRenewalOfANewSession) {
 
 TEST(LossTimes, KillBeforeTheStoreMayGiveTheLockAway) {
   EXPECT_EQ(LossTimes::kill_at(lease_only), start - 100ms);
-  EXPECT_EQ(LossTimes::kill_at({.lease = start, .turn = start - 1s}), start - 1100ms);
+  EXPECT_EQ(LossTimes::kill_at({.lease = start, .max_hold = start - 1s}), start - 1100ms);
 }
 
 TEST(LossTimes, GiveOneSecondWhenTheLockIsGone) {
@@ -77,13 +77,13 @@ TEST(LossTimes, GiveOneSecondWhenTheLockIsGone) {
 
 TEST(LossTimes, EndALongTurnBeforeItIsOver) {
   const LossTimes times(10s, 5s, 2s);
-  const LossTimes::Ends turn_first{.lease = start + 10s, .lease_notice = start + 7500ms, .turn = start};
-  EXPECT_EQ(times.terminate_at(turn_first), start - 500ms);
-  EXPECT_TRUE(times.turn_is_over(turn_first));
+  const LossTimes::Ends max_hold_first{.lease = start + 10s, .lease_notice = start + 7500ms, .max_hold = start};
+  EXPECT_EQ(times.terminate_at(max_hold_first), start - 500ms);
+  EXPECT_TRUE(times.max_hold_is_over(max_hold_first));
   const LossTimes::Ends lease_first = ends_of(times, 9800ms, start + 10s);
   EXPECT_EQ(times.terminate_at(lease_first), start - 2500ms);
-  EXPECT_FALSE(times.turn_is_over(lease_first));
-  EXPECT_FALSE(times.turn_is_over(ends_of(times, 9800ms)));
+  EXPECT_FALSE(times.max_hold_is_over(lease_first));
+  EXPECT_FALSE(times.max_hold_is_over(ends_of(times, 9800ms)));
 }
 
 }  // namespace

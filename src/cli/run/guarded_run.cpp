@@ -85,12 +85,12 @@ class GuardedRun {
 
     Holding& holding = *waited.acquired.holding;
     tell_if_longer(holding.hold().lease());
-    Turn turn = {.grant = {.token = holding.hold().token().value(), .holder = client.identity().id}};
-    if (job_.max_hold > milliseconds::zero()) turn.ends = since + job_.max_hold;
-    if (client.traits().lease_scope == StoreTraits::LeaseScope::session) turn.proof = LossTimes::Proof::late;
-    if (!job_.survives_loss) turn.lifeline = client.lifeline();
+    HoldTerms terms = {.grant = {.token = holding.hold().token().value(), .holder = client.identity().id}};
+    if (job_.max_hold > milliseconds::zero()) terms.ends = since + job_.max_hold;
+    if (client.traits().lease_scope == StoreTraits::LeaseScope::session) terms.proof = LossTimes::Proof::late;
+    if (!job_.survives_loss) terms.lifeline = client.lifeline();
     const CommandEndsFirst command_ends_first(guardian);
-    const Supervised supervised = supervise(job_, turn, holding.hold(), guardian, signals_);
+    const Supervised supervised = supervise(job_, terms, holding.hold(), guardian, signals_);
     return finish(supervised.ended, holding, supervised.told_to_end ? since : since + terms_.min_hold);
   }
 
@@ -143,7 +143,7 @@ class GuardedRun {
       return exit_code::internal;
     }
     if (ended->cause != Ended::Cause::by_itself) {
-      if (ended->cause == Ended::Cause::turn_ended) release(holding);
+      if (ended->cause == Ended::Cause::max_hold_ended) release(holding);
       return lost(cause_of(*ended) + "; the command was stopped");
     }
     if (ended->left_children) tell("the command left processes behind; they continue without the lock");
@@ -177,7 +177,7 @@ class GuardedRun {
   std::string cause_of(const Ended& ended) const {
     switch (ended.cause) {
       case Ended::Cause::lock_lost: return "it was taken away";
-      case Ended::Cause::turn_ended:
+      case Ended::Cause::max_hold_ended:
         return "it was held for " + human(job_.max_hold) + ", as long as --max-hold allows";
       case Ended::Cause::lease_ended:
       case Ended::Cause::by_itself: break;

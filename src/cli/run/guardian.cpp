@@ -61,14 +61,14 @@ base::Instant Guardian::set_remaining(base::Instant now, std::chrono::nanosecond
 
 // Sending fails only when the guardian is dead, which ended() tells.
 
-void Guardian::start(const Turn& turn) {
+void Guardian::start(const HoldTerms& terms) {
   // Should the guardian be killed, the command becomes a child of the tool, which can then end it. Not before: a tool
   // that has nothing to guard becomes the command itself, which would inherit this.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  state_->turn_until = turn.ends.time_since_epoch().count();
-  Order order = {.kind = Order::Kind::start, .token = turn.grant.token};
-  turn.grant.holder.copy(order.holder.data(), order.holder.size() - 1);
-  send_order(link_.get(), order, turn.lifeline);
+  state_->max_hold_until = terms.ends.time_since_epoch().count();
+  Order order = {.kind = Order::Kind::start, .token = terms.grant.token};
+  terms.grant.holder.copy(order.holder.data(), order.holder.size() - 1);
+  send_order(link_.get(), order, terms.lifeline);
 }
 
 void Guardian::forward(int signal) { send_order(link_.get(), {.kind = Order::Kind::forward, .signal = signal}); }
@@ -83,7 +83,7 @@ std::optional<Ended::Cause> Guardian::overdue() const {
   const base::Instant now = base::BootClock::now();
   if (kill_at_after_loss_ && now >= LossTimes::overdue_at(*kill_at_after_loss_)) return Ended::Cause::lock_lost;
   if (now < LossTimes::overdue_at(LossTimes::kill_at(ends))) return std::nullopt;
-  return times_.turn_is_over(ends) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
+  return times_.max_hold_is_over(ends) ? Ended::Cause::max_hold_ended : Ended::Cause::lease_ended;
 }
 
 std::optional<Ended> Guardian::ended() {

@@ -15,8 +15,8 @@
 
 namespace holdfast::cli {
 
-/// What the command gets: one turn with the lock.
-struct Turn {
+/// The terms on which the command has the lock.
+struct HoldTerms {
   Grant grant = {};
   base::Instant ends = base::Instant::max();           ///< the end of `--max-hold`
   LossTimes::Proof proof = LossTimes::Proof::at_once;  ///< what the store proves of its lease
@@ -37,7 +37,7 @@ class Guardian {
   /// when the guardian will end the command unless it hears of a renewal before.
   base::Instant set_remaining(base::Instant now, std::chrono::nanoseconds remaining, LossTimes::Proof proof);
   /// Starts the command. REQUIRES: set_remaining().
-  void start(const Turn& turn);
+  void start(const HoldTerms& terms);
   void forward(int signal);
   void tell_lost();
   /// Why the command should be dead by now, if it should: somebody has stopped the guardian.

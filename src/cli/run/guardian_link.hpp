@@ -39,10 +39,10 @@ inline constexpr std::size_t most_descriptors = 4;
 /// From the guardian, once, as the last thing it does.
 struct Ended {
   enum class Cause {
-    by_itself,    ///< the command ended; `status` says how
-    lease_ended,  ///< it was stopped because the lease was about to end
-    turn_ended,   ///< it was stopped because the lock may not be held for longer
-    lock_lost,    ///< it was stopped because the tool said that the lock was gone
+    by_itself,       ///< the command ended; `status` says how
+    lease_ended,     ///< it was stopped because the lease was about to end
+    max_hold_ended,  ///< it was stopped because the lock may not be held for longer
+    lock_lost,       ///< it was stopped because the tool said that the lock was gone
   };
 
   Cause cause = Cause::by_itself;
@@ -58,12 +58,12 @@ struct SharedState {
   std::atomic<base::BootClock::rep> valid_until{0};
   std::atomic<base::BootClock::rep> notice_at{0};
   /// M, the end of `--max-hold`, likewise; written once, before the command starts.
-  std::atomic<base::BootClock::rep> turn_until{base::Instant::max().time_since_epoch().count()};
+  std::atomic<base::BootClock::rep> max_hold_until{base::Instant::max().time_since_epoch().count()};
   std::atomic<int> exec_error{0};
 
   LossTimes::Ends ends() const {
     const auto instant = [](base::BootClock::rep count) { return base::Instant(base::Duration(count)); };
-    return {.lease = instant(valid_until), .lease_notice = instant(notice_at), .turn = instant(turn_until)};
+    return {.lease = instant(valid_until), .lease_notice = instant(notice_at), .max_hold = instant(max_hold_until)};
   }
 };
 static_assert(std::atomic<base::BootClock::rep>::is_always_lock_free && std::atomic<int>::is_always_lock_free);

@@ -192,7 +192,7 @@ void GuardianProcess::watch_the_clock() {
 bool GuardianProcess::must_go() const { return base::BootClock::now() >= times_.terminate_at(state_.ends()); }
 
 Ended::Cause GuardianProcess::cause() const {
-  return times_.turn_is_over(state_.ends()) ? Ended::Cause::turn_ended : Ended::Cause::lease_ended;
+  return times_.max_hold_is_over(state_.ends()) ? Ended::Cause::max_hold_ended : Ended::Cause::lease_ended;
 }
 
 void GuardianProcess::terminate(Ended::Cause cause, Instant kill_at) {

@@ -20,7 +20,7 @@ namespace holdfast::cli {
 /// | waiting     | order to start                 | running; ended at once when the lease is nearly over   |
 /// | waiting     | the tool is gone               | ends                                                   |
 /// | running     | the command ends               | reports, ends; what the command left is left alone     |
-/// | running     | lease or turn nearly over      | SIGTERM to all, terminating                            |
+/// | running     | lease or max_hold nearly over  | SIGTERM to all, terminating                            |
 /// | running     | the tool says: lost            | SIGTERM to all, terminating                            |
 /// | running     | order to forward a signal      | passes it on                                           |
 /// | running     | the command stops or goes on   | stops the tool or lets it go on (on a terminal)        |

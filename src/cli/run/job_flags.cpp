@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// A shorter lease, or a shorter turn, would leave no time to end a command before its end.
+/// A shorter lease, or a shorter --max-hold, would leave no time to end a command before its end.
 constexpr milliseconds shortest = std::chrono::seconds(1);
 
 }  // namespace

@@ -27,11 +27,11 @@ class LossTimes {
   struct Ends {
     Instant lease;                          ///< V
     Instant lease_notice = Instant::max();  ///< V - lease_notice()
-    Instant turn = Instant::max();          ///< M
+    Instant max_hold = Instant::max();      ///< M
   };
 
   LossTimes(milliseconds ttl, milliseconds grace, milliseconds max_hold)
-      : ttl_(ttl), grace_(grace), turn_notice_(std::max(std::min(grace, max_hold / 4), margin)) {}
+      : ttl_(ttl), grace_(grace), max_hold_notice_(std::max(std::min(grace, max_hold / 4), margin)) {}
 
   /// What a renewal proves of the lease.
   enum class Proof {
@@ -52,10 +52,10 @@ class LossTimes {
     return std::max<nanoseconds>(std::min<nanoseconds>({grace_, ttl_ / 4, left_at_renewal / 2}), margin);
   }
 
-  Instant terminate_at(const Ends& ends) const { return std::min(ends.lease_notice, turn_notice(ends)); }
+  Instant terminate_at(const Ends& ends) const { return std::min(ends.lease_notice, max_hold_notice(ends)); }
   /// Whether M, and not V, is why.
-  bool turn_is_over(const Ends& ends) const { return turn_notice(ends) <= ends.lease_notice; }
-  static Instant kill_at(const Ends& ends) { return std::min(ends.lease, ends.turn) - margin; }
+  bool max_hold_is_over(const Ends& ends) const { return max_hold_notice(ends) <= ends.lease_notice; }
+  static Instant kill_at(const Ends& ends) { return std::min(ends.lease, ends.max_hold) - margin; }
   Instant kill_at_after_loss(Instant now, const Ends& ends) const {
     return std::min(now + std::min(grace_, longest_after_loss), kill_at(ends));
   }
@@ -66,11 +66,11 @@ class LossTimes {
   static constexpr milliseconds margin = milliseconds(100);
   static constexpr milliseconds longest_after_loss = std::chrono::seconds(1);
 
-  Instant turn_notice(const Ends& ends) const { return ends.turn - turn_notice_; }
+  Instant max_hold_notice(const Ends& ends) const { return ends.max_hold - max_hold_notice_; }
 
   milliseconds ttl_;
   milliseconds grace_;
-  milliseconds turn_notice_;
+  milliseconds max_hold_notice_;
 };
 
 }  // namespace holdfast::cli

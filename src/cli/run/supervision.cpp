@@ -42,11 +42,12 @@ void hear_of_loss(Guardian& guardian, const Job& job) {
 
 }  // namespace
 
-Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardian& guardian, const Signals& signals) {
+Supervised supervise(const Job& job, const HoldTerms& terms, const Hold& hold, Guardian& guardian,
+                     const Signals& signals) {
   // From now on the guardian decides when the tool stops.
   if (job.on_terminal) ignore_terminal_stops();
-  milliseconds pause = refresh(guardian, hold, job.ttl, turn.proof);
-  guardian.start(turn);
+  milliseconds pause = refresh(guardian, hold, job.ttl, terms.proof);
+  guardian.start(terms);
   leave_standard_streams();
 
   Supervised result;
@@ -56,7 +57,7 @@ Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardia
                                pollfd{.fd = hold.lost_fd(), .events = POLLIN, .revents = 0}};
   while (wanted[ended].revents == 0) {
     ::poll(wanted.data(), wanted.size(), static_cast<int>(pause.count()));
-    pause = refresh(guardian, hold, job.ttl, turn.proof);
+    pause = refresh(guardian, hold, job.ttl, terms.proof);
     if (wanted[signalled].revents != 0) {
       const Signals::Arrived arrived = signals.take();
       result.told_to_end = result.told_to_end || arrived.asks_to_end();

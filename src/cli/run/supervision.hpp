@@ -15,8 +15,9 @@ struct Supervised {
   bool told_to_end = false;         ///< a signal came that asks programs to end
 };
 
-/// Runs the job for one turn under `hold`: tells the guardian how long the lease lasts and when it is
+/// Runs the job once under `hold`: tells the guardian how long the lease lasts and when it is
 /// lost, and passes signals on. Returns when the command has ended, and all of its descendants if it was made to.
-Supervised supervise(const Job& job, const Turn& turn, const Hold& hold, Guardian& guardian, const Signals& signals);
+Supervised supervise(const Job& job, const HoldTerms& terms, const Hold& hold, Guardian& guardian,
+                     const Signals& signals);
 
 }  // namespace holdfast::cli
