@@ -75,7 +75,7 @@ void Node::run_due() {
 }
 
 void Node::deliver(std::uint32_t message) {
-  if (life_ && paused_) return inbox_.push_back(message);
+  if (life_ && paused_) return delayed_.push_back(message);
   if (life_) read(message);
   place_.network.forget(message);
 }
@@ -108,9 +108,9 @@ void Node::resume() {
   // What a process sees first after a stop, its timers or its sockets, is chance.
   Dice dice(plan_.seed, life_->number, static_cast<std::uint64_t>(place_.timeline.now.time_since_epoch().count()));
   if (dice.chance(500)) run_due();
-  std::vector<std::uint32_t> inbox;
-  inbox.swap(inbox_);
-  for (const std::uint32_t message : inbox) deliver(message);
+  std::vector<std::uint32_t> delayed;
+  delayed.swap(delayed_);
+  for (const std::uint32_t message : delayed) deliver(message);
   if (life_) run_due();
 }
 
@@ -156,8 +156,8 @@ void Node::end_life() {
   counters_.renewals += counters.renewals;
   counters_.failed_renewals += counters.failed_renewals;
   counters_.lost += counters.lost;
-  for (const std::uint32_t message : inbox_) place_.network.forget(message);
-  inbox_.clear();
+  for (const std::uint32_t message : delayed_) place_.network.forget(message);
+  delayed_.clear();
   life_.reset();
   paused_ = false;
   reopens_ = false;

@@ -84,7 +84,7 @@ class Node final : private core::UserSide {
   std::vector<std::vector<std::uint32_t>> turns_;  ///< of each thread
   std::vector<std::size_t> next_turns_;
   std::optional<Life> life_;
-  std::vector<std::uint32_t> inbox_;  ///< while paused
+  std::vector<std::uint32_t> delayed_;  ///< what came while it was paused
   bool paused_ = false;
   bool reopens_ = false;
   core::Engine::Counters counters_;

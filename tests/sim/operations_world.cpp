@@ -254,7 +254,7 @@ void OperationsClient::run_due() {
 }
 
 void OperationsClient::deliver(base::Task task) {
-  if (paused_ || (dead_ && !buried_)) return inbox_.push_back(std::move(task));
+  if (paused_ || (dead_ && !buried_)) return delayed_.push_back(std::move(task));
   task();
   loop_.drain();
 }
@@ -262,13 +262,13 @@ void OperationsClient::deliver(base::Task task) {
 void OperationsClient::resume() {
   paused_ = false;
   run_due();
-  for (base::Task& task : std::exchange(inbox_, {})) deliver(std::move(task));
+  for (base::Task& task : std::exchange(delayed_, {})) deliver(std::move(task));
 }
 
 void OperationsClient::close() {
   buried_ = dead_;
   paused_ = false;
-  inbox_.clear();
+  delayed_.clear();
   engine_.close(close_timeout, [this] { closed_ = true; });
   loop_.drain();
 }

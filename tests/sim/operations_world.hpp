@@ -64,7 +64,7 @@ class OperationsClient final : private core::UserSide {
   SimLoop loop_;
   core::Engine engine_;
   Connection* connection_ = nullptr;
-  std::vector<base::Task> inbox_;  ///< while paused
+  std::vector<base::Task> delayed_;  ///< what came while it was paused
   bool paused_ = false;
   bool dead_ = false;
   bool buried_ = false;
