@@ -66,7 +66,7 @@ void NodeAdministration::show(const LockName& name, LockKind kind, Done<std::opt
 }
 
 Operation<std::optional<LockStatus>> NodeAdministration::showing(CallPtr call, Which which) {
-  const kit::RequestOrder::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = order_by_name_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);
@@ -176,7 +176,7 @@ void NodeAdministration::evict(const LockName& name, LockKind kind, std::uint64_
 }
 
 Operation<std::size_t> NodeAdministration::evicting(CallPtr call, Which which, std::uint64_t up_to) {
-  const kit::RequestOrder::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = order_by_name_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);
@@ -189,8 +189,8 @@ Operation<std::size_t> NodeAdministration::evicting(CallPtr call, Which which, s
   for (std::size_t i = 0; i < snapshot.line.entries().size() && !call->over(); ++i) {
     if (!snapshot.line.is_granted(i)) continue;
     const Entry& entry = snapshot.line.entries()[i];
-    const base::Future<Reply> asking = session->exists(path + "/" + entry.node);
-    const Reply& node = co_await asking;
+    const base::Future<Reply> looking = session->exists(path + "/" + entry.node);
+    const Reply& node = co_await looking;
     if (call->over()) co_return nobody_waits();
     if (node.outcome == Outcome::no_node || (node.ok() && node.stat.created > up_to)) continue;
     call->is_in_doubt();
@@ -208,12 +208,12 @@ Operation<std::size_t> NodeAdministration::evicting(CallPtr call, Which which, s
 void NodeAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                         Done<std::size_t> done) {
   calls_.start(spi::longest_patience, std::move(done), [&](CallPtr call) {
-    return asking(std::move(call), {name.text(), kind == LockKind::semaphore}, request);
+    return asking_to_release(std::move(call), {name.text(), kind == LockKind::semaphore}, request);
   });
 }
 
-Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, ReleaseRequest request) {
-  const kit::RequestOrder::Place place = names_.enter(which.name);
+Operation<std::size_t> NodeAdministration::asking_to_release(CallPtr call, Which which, ReleaseRequest request) {
+  const kit::RequestOrder::Place place = order_by_name_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);
@@ -226,7 +226,8 @@ Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, Rel
   std::deque<base::Future<Result<bool>>> telling;
   for (std::size_t i = 0; i < snapshot.line.entries().size(); ++i) {
     if (!snapshot.line.is_granted(i)) continue;
-    telling.push_back(base::started(asking_one(session, path + "/" + snapshot.line.entries()[i].node, request)));
+    telling.push_back(
+        base::started(asking_one_to_release(session, path + "/" + snapshot.line.entries()[i].node, request)));
   }
   std::size_t asked = 0;
   std::optional<spi::Failure> failure;
@@ -243,7 +244,8 @@ Operation<std::size_t> NodeAdministration::asking(CallPtr call, Which which, Rel
 }
 
 /// Tells the holder with this node. False if the node has been removed.
-Operation<bool> NodeAdministration::asking_one(SessionPtr session, std::string path, ReleaseRequest request) {
+Operation<bool> NodeAdministration::asking_one_to_release(SessionPtr session, std::string path,
+                                                          ReleaseRequest request) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const base::Future<Reply> reading = session->get(path);
     const Reply& node = co_await reading;
@@ -274,7 +276,7 @@ void NodeAdministration::resize(const LockName& name, std::uint32_t total, Done<
 }
 
 Operation<bool> NodeAdministration::resizing(CallPtr call, Which which, std::uint32_t total) {
-  const kit::RequestOrder::Place place = names_.enter(which.name);
+  const kit::RequestOrder::Place place = order_by_name_.enter(which.name);
   co_await place;
   const SessionPtr session = sessions_.any();
   const auto up = co_await until_up(session, call);

@@ -17,8 +17,8 @@ namespace holdfast::zookeeper {
 class NodeAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
-  NodeAdministration(Sessions& sessions, Calls& calls, kit::RequestOrder& names)
-      : sessions_(sessions), calls_(calls), names_(names) {}
+  NodeAdministration(Sessions& sessions, Calls& calls, kit::RequestOrder& order_by_name)
+      : sessions_(sessions), calls_(calls), order_by_name_(order_by_name) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
@@ -38,18 +38,18 @@ class NodeAdministration final : public spi::Administration {
   spi::Operation<std::optional<LockStatus>> showing(CallPtr call, Which which);
   spi::Operation<std::vector<LockStatus>> listing(CallPtr call, std::string prefix);
   spi::Operation<std::size_t> evicting(CallPtr call, Which which, std::uint64_t up_to);
-  spi::Operation<std::size_t> asking(CallPtr call, Which which, ReleaseRequest request);
+  spi::Operation<std::size_t> asking_to_release(CallPtr call, Which which, ReleaseRequest request);
   spi::Operation<bool> resizing(CallPtr call, Which which, std::uint32_t total);
   spi::Operation<std::chrono::system_clock::time_point> telling_time(CallPtr call);
 
   spi::Operation<std::optional<LockStatus>> looking_at(SessionPtr session, Which which, Freshness freshness);
-  spi::Operation<bool> asking_one(SessionPtr session, std::string path, ReleaseRequest request);
+  spi::Operation<bool> asking_one_to_release(SessionPtr session, std::string path, ReleaseRequest request);
   spi::Failure explain(const Reply& reply, bool doubtful) const;
   std::string path_of(const Which& which) const { return sessions_.nodes().line_of(which.name, which.permits); }
 
   Sessions& sessions_;
   Calls& calls_;
-  kit::RequestOrder& names_;
+  kit::RequestOrder& order_by_name_;
 };
 
 }  // namespace holdfast::zookeeper

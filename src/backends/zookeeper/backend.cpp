@@ -28,9 +28,9 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
         nodes_(address_.root()),
         calls_(context.loop, address_.shown()),
         sessions_(context.loop, address_, nodes_, *this),
-        claims_(context, sessions_, calls_, names_),
+        claims_(context, sessions_, calls_, order_by_name_),
         registers_(context.loop, sessions_, calls_),
-        administration_(sessions_, calls_, names_) {
+        administration_(sessions_, calls_, order_by_name_) {
     calls_.ask_why([this] { return sessions_.why_not_sent(); });
   }
   ~ZookeeperBackend() override { leave(); }
@@ -82,7 +82,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
   const Nodes nodes_;
   Calls calls_;
   Sessions sessions_;
-  kit::RequestOrder names_;  ///< of all requests about a name; each leaves when the next may be sent
+  kit::RequestOrder order_by_name_;  ///< of all requests about a name; each leaves when the next may be sent
   NodeClaims claims_;
   NodeRegisters registers_;
   NodeAdministration administration_;

@@ -22,19 +22,19 @@ namespace holdfast::zookeeper {
 /// Claims as ephemeral sequential nodes (nodes.hpp). Nobody grants anything: every client reads the line of its claim,
 /// finds out whether it is granted, and otherwise watches the node whose removal it waits for.
 ///
-/// Requests about one name are sent in the order in which they were made (names_). Most of them leave that queue as
+/// Requests about one name are sent in the order in which they were made (order_by_name_). Most of them leave that queue as
 /// soon as everything is sent, because the servers execute the requests of one session in order; until they are
-/// answered they stay in the queue of the claim that they are about (claims_).
+/// answered they stay in the queue of the claim that they are about (order_by_claim_).
 class NodeClaims final : public spi::Claims {
  public:
   /// REQUIRES: all outlive it.
-  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls, kit::RequestOrder& names)
+  NodeClaims(const spi::BackendContext& context, Sessions& sessions, Calls& calls, kit::RequestOrder& order_by_name)
       : loop_(context.loop),
         events_(context.events),
         sessions_(sessions),
         nodes_(sessions.nodes()),
         calls_(calls),
-        names_(names),
+        order_by_name_(order_by_name),
         watch_timer_(context.loop, [this] { watch_long_held(); }) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
@@ -136,9 +136,9 @@ class NodeClaims final : public spi::Claims {
   Sessions& sessions_;
   const Nodes& nodes_;
   Calls& calls_;
-  kit::RequestOrder& names_;
+  kit::RequestOrder& order_by_name_;
   KnownClaims known_;
-  kit::RequestOrder claims_;               ///< a request that has left names_ early stays here until it is answered
+  kit::RequestOrder order_by_claim_;  ///< a request that has left order_by_name_ early stays here until it is answered
   std::deque<RecentGrant> recent_grants_;  ///< the oldest first
   spi::Timer watch_timer_;
   bool closed_ = false;

@@ -74,9 +74,9 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> NodeClaims::acquiring(CallPtr call, Wanted wanted) {
   const SessionPtr session = sessions_.for_lease(wanted.lease);
-  kit::RequestOrder::Place place = names_.enter(wanted.key.name.text());
+  kit::RequestOrder::Place place = order_by_name_.enter(wanted.key.name.text());
   co_await place;
-  const kit::RequestOrder::Place own = claims_.enter(wanted.key.queue_name());
+  const kit::RequestOrder::Place own = order_by_claim_.enter(wanted.key.queue_name());
   co_await own;
   if (call->over()) co_return nobody_waits();
   const auto up = co_await until_up(session, call);

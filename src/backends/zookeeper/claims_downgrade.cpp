@@ -20,9 +20,9 @@ void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 }
 
 Operation<ClaimAnswer> NodeClaims::downgrading(CallPtr call, ClaimKey key) {
-  const kit::RequestOrder::Place place = names_.enter(key.name.text());
+  const kit::RequestOrder::Place place = order_by_name_.enter(key.name.text());
   co_await place;
-  const kit::RequestOrder::Place own = claims_.enter(key.queue_name());
+  const kit::RequestOrder::Place own = order_by_claim_.enter(key.queue_name());
   co_await own;
   if (call->over()) co_return nobody_waits();
   const KnownClaim* const known = known_.find(key);

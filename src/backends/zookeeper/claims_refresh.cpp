@@ -123,8 +123,8 @@ Operation<std::optional<NodeClaims::FoundClaim>> NodeClaims::finding(SessionPtr 
   if (!found.snapshot.ok()) co_return explain(found.snapshot.reply, false);
   const Entry* const entry = found.snapshot.line.find(guid_of(key.id));
   if (entry == nullptr) co_return nothing;
-  const base::Future<Reply> asking = session->get(path + "/" + entry->node);
-  found.own = co_await asking;
+  const base::Future<Reply> reading = session->get(path + "/" + entry->node);
+  found.own = co_await reading;
   if (found.own.outcome == Outcome::no_node) co_return nothing;
   if (!found.own.ok()) co_return explain(found.own, false);
   const std::size_t place = found.snapshot.line.place_of(*entry);

@@ -20,13 +20,13 @@ Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
   // Nobody may be waiting for it, and so nobody reads; but if it takes several steps, somebody must.
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
-  if (before == nullptr || !before->session->is_up() || !names_.is_free(key.name.text()) ||
-      !claims_.is_free(key.queue_name())) {
+  if (before == nullptr || !before->session->is_up() || !order_by_name_.is_free(key.name.text()) ||
+      !order_by_claim_.is_free(key.queue_name())) {
     reading.emplace(loop_, spi::Expectation::Of::upkeep);
   }
-  kit::RequestOrder::Place place = names_.enter(key.name.text());
+  kit::RequestOrder::Place place = order_by_name_.enter(key.name.text());
   co_await place;
-  kit::RequestOrder::Place own = claims_.enter(key.queue_name());
+  kit::RequestOrder::Place own = order_by_claim_.enter(key.queue_name());
   co_await own;
   if (call->over()) co_return nobody_waits();
   const KnownClaim* const claim = known_.find(key);

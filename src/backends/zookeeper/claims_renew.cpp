@@ -71,7 +71,7 @@ Operation<std::vector<ClaimAnswer>> NodeClaims::renewing(CallPtr call, std::vect
   // request that waits for another session.
   std::deque<kit::RequestOrder::Place> places;
   if (sessions_.is_only_one()) {
-    for (const std::string& name : names_of(claims)) places.push_back(names_.enter(name));
+    for (const std::string& name : names_of(claims)) places.push_back(order_by_name_.enter(name));
   }
   std::vector<SessionPtr> sessions;
   std::vector<SessionPtr> to_prove;

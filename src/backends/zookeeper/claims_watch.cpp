@@ -39,8 +39,8 @@ Operation<Nothing> NodeClaims::watching_held(ClaimKey key) {
   KnownClaim* const claim = known_.find(key);
   if (!claim->reading) claim->reading = std::make_shared<spi::Expectation>(loop_, spi::Expectation::Of::upkeep);
   known_.watch(*claim->session, claim->path(), key);
-  const base::Future<Reply> asking = claim->session->get(claim->path(), Session::Watching::yes);
-  const Reply& own = co_await asking;
+  const base::Future<Reply> reading = claim->session->get(claim->path(), Session::Watching::yes);
+  const Reply& own = co_await reading;
   if (own.outcome == Outcome::lost || own.outcome == Outcome::not_sent) {
     if (!closed_) watch_later(key);  // nobody knows whether the watch was set
     co_return Nothing{};

@@ -10,8 +10,8 @@ namespace {
 
 /// The line as the session has cached it, if that is still up to date.
 base::Coroutine<std::optional<LineSnapshot>> reading_cached(SessionPtr session, std::string path, bool permits) {
-  const base::Future<Reply> asking = permits ? session->get(path) : session->exists(path);
-  const Reply& about = co_await asking;
+  const base::Future<Reply> reading = permits ? session->get(path) : session->exists(path);
+  const Reply& about = co_await reading;
   if (!about.ok()) co_return std::nullopt;
   auto claims = session->line_cache().find(path, about.stat);
   if (!claims) co_return std::nullopt;
@@ -34,8 +34,8 @@ base::Coroutine<LineSnapshot> reading_line(SessionPtr session, std::string path,
   const base::Future<Reply> reading = session->children(path, watching);
   // The semaphore's data are read after its claims: until then, those ahead of a claim can only have become fewer, so
   // no claim is taken to be granted too early.
-  std::optional<base::Future<Reply>> asking;
-  if (permits) asking = session->get(path, watching);
+  std::optional<base::Future<Reply>> reading_total;
+  if (permits) reading_total = session->get(path, watching);
   LineSnapshot snapshot;
   Reply& read = co_await reading;
   snapshot.outcome = read.outcome;
@@ -50,8 +50,8 @@ base::Coroutine<LineSnapshot> reading_line(SessionPtr session, std::string path,
     snapshot.reply = std::move(read);
   }
   std::optional<SemaphoreData> semaphore;
-  if (asking) {
-    const Reply& about = co_await *asking;
+  if (reading_total) {
+    const Reply& about = co_await *reading_total;
     if (about.ok()) semaphore = SemaphoreData::from(about.text);
   }
   if (claims) snapshot.line = Line(std::move(claims), semaphore);

@@ -137,8 +137,8 @@ Operation<Nothing> NodeRegisters::watching(LockName name, std::uint64_t seen) {
   if (closed_ || !session->is_up()) co_return Nothing{};
   const std::string path = sessions_.nodes().register_of(name.text());
   watched_.insert_or_assign(path, name);
-  const base::Future<Reply> asking = session->exists(path, Session::Watching::yes);
-  const Reply& reply = co_await asking;
+  const base::Future<Reply> looking = session->exists(path, Session::Watching::yes);
+  const Reply& reply = co_await looking;
   const bool heard = reply.ok() || reply.outcome == Outcome::no_node;
   const std::uint64_t now = reply.ok() ? version_of(reply.stat) : 0;
   if (heard && now != seen && !closed_) watches_.changed(name);

@@ -49,7 +49,7 @@ int flag_of(Session::Watching watching) { return watching == Session::Watching::
 
 }  // namespace
 
-// --- asking ---------------------------------------------------------------------------------------------------------
+// --- requests -------------------------------------------------------------------------------------------------------
 
 /// Null if it cannot be sent.
 Session::Exchange* Session::begin(const base::Future<Reply>& reply, bool writes) {
