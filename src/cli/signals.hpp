@@ -37,7 +37,7 @@ class Signals {
 
 /// Blocks every signal, for a process that only reads from descriptors.
 void block_all_signals();
-/// Makes a background process immune to the terminal's wish that it stop.
+/// Makes a background process immune to the signals with which a terminal stops such processes.
 void ignore_terminal_stops();
 
 }  // namespace holdfast::cli

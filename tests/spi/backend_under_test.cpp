@@ -111,21 +111,21 @@ Pending<T> BackendUnderTest::start(std::shared_ptr<const void> arguments, Start 
   return call;
 }
 
-Pending<ClaimAnswer> BackendUnderTest::start_acquire(int claim, const Wish& wish) {
-  auto kept = std::make_shared<const LockName>(wish.name);
-  kinds().note(wish.name, claim, spi::kind_of(wish.mode));
+Pending<ClaimAnswer> BackendUnderTest::start_acquire(int claim, const AcquireOptions& options) {
+  auto kept = std::make_shared<const LockName>(options.name);
+  kinds().note(options.name, claim, spi::kind_of(options.mode));
   return start<ClaimAnswer>(kept, [&](auto done) {
-    const auto replaces = wish.replaces ? std::optional(id_of(*wish.replaces)) : std::nullopt;
+    const auto replaces = options.replaces ? std::optional(id_of(*options.replaces)) : std::nullopt;
     backend_->claims().acquire({.name = *kept,
                                 .id = id_of(claim),
-                                .mode = wish.mode,
-                                .lease = wish.lease,
-                                .lease_kind = wish.lease_kind,
-                                .when_busy = wish.when_busy,
-                                .lock_delay = wish.lock_delay,
+                                .mode = options.mode,
+                                .lease = options.lease,
+                                .lease_kind = options.lease_kind,
+                                .when_busy = options.when_busy,
+                                .lock_delay = options.lock_delay,
                                 .replaces = replaces,
                                 .client = identity_,
-                                .reason = wish.reason},
+                                .reason = options.reason},
                                std::move(done));
   });
 }
@@ -232,8 +232,8 @@ auto BackendUnderTest::value_of(StartCall start_call, Again again) {
   return Value{};
 }
 
-Result<ClaimAnswer> BackendUnderTest::try_acquire(int claim, const Wish& wish) {
-  return wait_for([&] { return start_acquire(claim, wish); });
+Result<ClaimAnswer> BackendUnderTest::try_acquire(int claim, const AcquireOptions& options) {
+  return wait_for([&] { return start_acquire(claim, options); });
 }
 Result<ClaimAnswer> BackendUnderTest::try_downgrade(const Ref& ref) {
   return wait_for([&] { return start_downgrade(ref); });
@@ -249,8 +249,8 @@ Result<bool> BackendUnderTest::try_resize(const LockName& name, std::uint32_t to
   return wait_for([&] { return start_resize(name, total); });
 }
 
-ClaimAnswer BackendUnderTest::acquire(int claim, const Wish& wish) {
-  return value_of([&] { return start_acquire(claim, wish); }, Again::if_in_doubt);
+ClaimAnswer BackendUnderTest::acquire(int claim, const AcquireOptions& options) {
+  return value_of([&] { return start_acquire(claim, options); }, Again::if_in_doubt);
 }
 bool BackendUnderTest::release(int claim, const LockName& name) {
   return value_of([&] { return start_release({claim, name}); });

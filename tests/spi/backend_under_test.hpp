@@ -38,7 +38,7 @@ spi::ClaimId id_of(int claim);
 int claim_of(const spi::ClaimId& id);
 
 /// What an acquire() asks for.
-struct Wish {
+struct AcquireOptions {
   LockName name = "name";
   Mode mode = exclusive;
   milliseconds lease = long_lease;
@@ -86,7 +86,7 @@ class BackendUnderTest final : spi::ClaimEvents {
 
   // --- requests that are not waited for ---
 
-  Pending<ClaimAnswer> start_acquire(int claim, const Wish& wish = {});
+  Pending<ClaimAnswer> start_acquire(int claim, const AcquireOptions& options = {});
   Pending<bool> start_release(const Ref& ref);
   Pending<std::vector<ClaimAnswer>> start_renew(const std::vector<Ref>& refs);
   Pending<ClaimAnswer> start_downgrade(const Ref& ref);
@@ -106,14 +106,14 @@ class BackendUnderTest final : spi::ClaimEvents {
 
   // --- requests that are waited for ---
 
-  Result<ClaimAnswer> try_acquire(int claim, const Wish& wish = {});
+  Result<ClaimAnswer> try_acquire(int claim, const AcquireOptions& options = {});
   Result<ClaimAnswer> try_downgrade(const Ref& ref);
   Result<spi::Registers::WriteAnswer> try_write_if(const LockName& name, std::uint64_t expected, std::string value);
   Result<std::int64_t> try_add(const LockName& name, std::int64_t amount);
   Result<bool> try_resize(const LockName& name, std::uint32_t total);
 
   // These complain about failures.
-  ClaimAnswer acquire(int claim, const Wish& wish = {});
+  ClaimAnswer acquire(int claim, const AcquireOptions& options = {});
   bool release(int claim, const LockName& name = "name");
   std::vector<ClaimAnswer> renew(const std::vector<Ref>& refs);
   ClaimAnswer renew(const Ref& ref) { return renew(std::vector{ref}).at(0); }

@@ -88,7 +88,7 @@ TEST_P(Differential, StepByStepNothingDiffers) {
   play([&](Player& model, Player& player, Played& played) {
     Trail trail(seed);
     for (Step& step : random_script(seed, static_cast<std::size_t>(can().steps))) {
-      if (!can().lock_delay) step.wish.lock_delay = 0ms;
+      if (!can().lock_delay) step.options.lock_delay = 0ms;
       const std::string expected = model.play(step);
       const std::string outcome = player.play(step);
       trail.add(step, outcome);
@@ -124,11 +124,11 @@ class DifferentialInOneGo : public Differential {
     std::erase_if(script, [](const Step& step) { return step.kind >= Step::Kind::list; });
     // What comes before the first claim may open another session than that one needs.
     script.erase(script.begin(), std::ranges::find_if(script, [](const Step& step) {
-                   return step.kind == Step::Kind::acquire && step.wish.lease > 0ms;
+                   return step.kind == Step::Kind::acquire && step.options.lease > 0ms;
                  }));
     for (Step& step : script) {
       step.client = 0;
-      if (!can().lock_delay) step.wish.lock_delay = 0ms;
+      if (!can().lock_delay) step.options.lock_delay = 0ms;
     }
     return script;
   }

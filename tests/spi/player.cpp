@@ -61,7 +61,7 @@ std::function<std::string()> Player::begin(const Step& step) {
   };
   if (step.kind == Step::Kind::acquire) owners_[step.claim] = client.identity().id;
   switch (step.kind) {
-    case Step::Kind::acquire: return standing(client.start_acquire(step.claim, step.wish));
+    case Step::Kind::acquire: return standing(client.start_acquire(step.claim, step.options));
     case Step::Kind::downgrade: return standing(client.start_downgrade(ref));
     case Step::Kind::release: return number(client.start_release(ref));
     case Step::Kind::evict: return number(client.start_evict(step.name, step.of, all_but_the_newest(step)));

@@ -187,9 +187,10 @@ TEST_P(Requests, ForADelayAreRefusedWhereThereIsNone) {
 
 TEST_P(Requests, ThatMakeNoSenseAreRefused) {
   BackendUnderTest client(url());
-  for (const Wish& wish : {Wish{.lease = 0ms}, Wish{.lease = -1ms}, Wish{.mode = permits(0, 3)},
-                           Wish{.mode = permits(4, 3)}, Wish{.mode = permits(1, 0)}}) {
-    EXPECT_EQ(errc_of(client.try_acquire(1, wish)), Errc::invalid_argument);
+  for (const AcquireOptions& options :
+       {AcquireOptions{.lease = 0ms}, AcquireOptions{.lease = -1ms}, AcquireOptions{.mode = permits(0, 3)},
+        AcquireOptions{.mode = permits(4, 3)}, AcquireOptions{.mode = permits(1, 0)}}) {
+    EXPECT_EQ(errc_of(client.try_acquire(1, options)), Errc::invalid_argument);
   }
   EXPECT_TRUE(client.list().empty());
 }

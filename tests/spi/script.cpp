@@ -60,12 +60,12 @@ class Writer {
 
   void acquire(Step& step) {
     step.client = static_cast<std::size_t>(step.claim % Step::clients);  // a claim has one owner
-    step.wish = {.name = step.name, .mode = mode_of(step.claim), .reason = "claim " + std::to_string(step.claim)};
-    if (any(4) == 0) step.wish.when_busy = WhenBusy::refuse;
-    if (any(6) == 0) step.wish.replaces = neighbour_of(step.claim);
-    if (step.wish.mode.kind == ClaimMode::permits && any(8) == 0) ++step.wish.mode.limit;
-    if (any(50) == 0) step.wish.lease = 0ms;
-    if (any(5) == 0) step.wish.lock_delay = 24h;  // nobody dies here, so that changes nothing
+    step.options = {.name = step.name, .mode = mode_of(step.claim), .reason = "claim " + std::to_string(step.claim)};
+    if (any(4) == 0) step.options.when_busy = WhenBusy::refuse;
+    if (any(6) == 0) step.options.replaces = neighbour_of(step.claim);
+    if (step.options.mode.kind == ClaimMode::permits && any(8) == 0) ++step.options.mode.limit;
+    if (any(50) == 0) step.options.lease = 0ms;
+    if (any(5) == 0) step.options.lock_delay = 24h;  // nobody dies here, so that changes nothing
   }
 
   /// Another claim of the same line, or the same.
@@ -121,10 +121,10 @@ std::string Step::describe() const {
   const std::string which = what + " claim " + std::to_string(claim);
   switch (kind) {
     case Kind::acquire:
-      return who + "acquire" + which + " " + mode_text(wish.mode) +
-             (wish.when_busy == WhenBusy::refuse ? ", or refuse" : "") +
-             (wish.replaces ? ", replaces " + std::to_string(*wish.replaces) : "") +
-             (wish.lease == 0ms ? ", without a lease" : "") + (wish.lock_delay > 0ms ? ", with a delay" : "");
+      return who + "acquire" + which + " " + mode_text(options.mode) +
+             (options.when_busy == WhenBusy::refuse ? ", or refuse" : "") +
+             (options.replaces ? ", replaces " + std::to_string(*options.replaces) : "") +
+             (options.lease == 0ms ? ", without a lease" : "") + (options.lock_delay > 0ms ? ", with a delay" : "");
     case Kind::release: return who + "release" + which;
     case Kind::renew: {
       std::string all = who + "renew";

@@ -22,7 +22,7 @@ struct Step {
   Kind kind = Kind::acquire;
   LockName name = "name";
   int claim = 0;
-  Wish wish = {};                ///< acquire
+  AcquireOptions options = {};   ///< acquire
   std::vector<Ref> refs = {};    ///< renew
   LockKind of = LockKind::lock;  ///< evict, ask_to_release
   std::string text = {};         ///< a reason, a prefix, a value

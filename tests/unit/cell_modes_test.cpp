@@ -202,7 +202,7 @@ TEST(CellReleaseRequest, IsToldOnceAndEndsLocalHandOver) {
     void log(LogLevel, std::string) override {}
     void report(Errc, std::string) override {}
   } user;
-  first->hold().on_release_request([&](const ReleaseRequest& wish) { heard.push_back(wish.reason); }, user);
+  first->hold().on_release_request([&](const ReleaseRequest& request) { heard.push_back(request.reason); }, user);
 
   auto asked = client.granted(7);
   asked.asked_to_release = ReleaseRequest{"deploying", 5s};

@@ -127,8 +127,8 @@ class Store {
   void remove(Claim& claim);
   void settle(Line& line, base::Instant now);
   bool fits(const Line& line, std::uint32_t units) const;
-  void promote(Line& line, base::Instant now, const Claim* asking);
-  void grant(Claim& claim, base::Instant now, const Claim* asking);
+  void promote(Line& line, base::Instant now, const Claim* requester);
+  void grant(Claim& claim, base::Instant now, const Claim* requester);
   void arm(Claim& claim, spi::milliseconds lease, base::Instant now);
   void retire(Line& line);
   std::uint64_t next_number(const Line& line);

@@ -132,16 +132,16 @@ bool Store::fits(const Line& line, std::uint32_t units) const {
   return line.fits(units) || (rules_.readers_ignore_writers && units == 1 && line.limit == Line::everything);
 }
 
-void Store::promote(Line& line, Instant now, const Claim* asking) {
+void Store::promote(Line& line, Instant now, const Claim* requester) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
-  while (!line.waiting.empty() && fits(line, line.waiting.front()->units)) grant(*line.waiting.front(), now, asking);
-  if (rules_.readers_overtake && asking != nullptr && line.waiting.back() == asking &&
-      asking->mode == ClaimMode::shared && fits(line, asking->units)) {
-    grant(*line.waiting.back(), now, asking);
+  while (!line.waiting.empty() && fits(line, line.waiting.front()->units)) grant(*line.waiting.front(), now, requester);
+  if (rules_.readers_overtake && requester != nullptr && line.waiting.back() == requester &&
+      requester->mode == ClaimMode::shared && fits(line, requester->units)) {
+    grant(*line.waiting.back(), now, requester);
   }
 }
 
-void Store::grant(Claim& claim, Instant now, const Claim* asking) {
+void Store::grant(Claim& claim, Instant now, const Claim* requester) {
   Line& line = *claim.line;
   line.waiting.erase(claim);
   line.granted.push_back(claim);
@@ -152,7 +152,7 @@ void Store::grant(Claim& claim, Instant now, const Claim* asking) {
   if (!rules_.number_on_joining) claim.number = next_number(line);
   if (std::exchange(line.expired_number, 0) != 0) ++counters_.takeovers;
   ++counters_.grants;
-  if (&claim == asking) return;
+  if (&claim == requester) return;
   // The lease stays as it is: a waiter that died while waiting must not hold up others for a lease of its own.
   if (rules_.hand_off_extends_lease) arm(claim, claim.lease, now);
   tell(claim, Event::Kind::granted, describe(claim, now));

@@ -16,7 +16,7 @@ bool same_grant(const ClaimStatus& one, const ClaimStatus& other) {
 }
 
 /// Waiters have no number: those of one client that want the same are told apart by nothing but their count.
-bool same_wish(const ClaimStatus& one, const ClaimStatus& other) {
+bool same_waiter(const ClaimStatus& one, const ClaimStatus& other) {
   return one.client.id == other.client.id && one.mode == other.mode && one.permits == other.permits;
 }
 
@@ -65,10 +65,10 @@ std::vector<std::pair<Change::Kind, ClaimStatus>> changes_of(const Looks& looks,
     add(is_broken(holder.number) ? Change::Kind::broken : end, {holder});
   }
   const Claims acquired = without(looks.holders, looks.holders_before, same_grant);
-  const Claims not_served = without(looks.waiters_before, acquired, same_wish);
-  add(Change::Kind::left, without(not_served, looks.waiters, same_wish));
+  const Claims not_served = without(looks.waiters_before, acquired, same_waiter);
+  add(Change::Kind::left, without(not_served, looks.waiters, same_waiter));
   add(Change::Kind::acquired, acquired);
-  add(Change::Kind::waiting, without(looks.waiters, not_served, same_wish));
+  add(Change::Kind::waiting, without(looks.waiters, not_served, same_waiter));
   return changes;
 }
 

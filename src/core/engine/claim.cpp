@@ -26,7 +26,7 @@ Leftovers& Claim::leftovers() {
   return *leftovers_;
 }
 
-// --- asking ---------------------------------------------------------------------------------------------------------
+// --- acquiring ------------------------------------------------------------------------------------------------------
 
 void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& reason, Told told) {
   if (leftovers_) leftovers_->before_acquire();
@@ -44,7 +44,7 @@ void Claim::ask(const Terms& terms, spi::WhenBusy when_busy, const std::string& 
   asked_until_ = Instant::min();
   backoff_ = {};
   in_doubt_ = false;
-  set_phase(Phase::asking);
+  set_phase(Phase::acquiring);
   send_acquire();
 }
 
@@ -77,7 +77,7 @@ void Claim::send_acquire() {
 void Claim::acquire_answered(ClaimId id, const spi::Result<ClaimAnswer>& result) {
   const Instant now = engine_.loop().now();
   note_contact(spi::was_reached(result));
-  if (id != id_ || phase_ != Phase::asking) return;
+  if (id != id_ || phase_ != Phase::acquiring) return;
 
   if (!result.ok()) {
     in_doubt_ = in_doubt_ || result.failure().code == Errc::in_doubt;
@@ -171,7 +171,7 @@ void Claim::timer_due() {
   const Instant now = engine_.loop().now();
   switch (phase_) {
     case Phase::none: return;
-    case Phase::asking: return send_acquire();
+    case Phase::acquiring: return send_acquire();
     case Phase::granted:
       if (now >= lease_.valid_until()) return lose("its lease ended before it could be renewed", InStore::maybe);
       [[fallthrough]];
@@ -315,7 +315,7 @@ void Claim::check(ClaimId id) {
   if (id != id_) return;
   const bool in_store = phase_ == Phase::waiting || phase_ == Phase::granted;
   if (in_store && !renewing_) return renew_now();
-  if (in_store || phase_ == Phase::asking) check_again_ = true;
+  if (in_store || phase_ == Phase::acquiring) check_again_ = true;
 }
 
 /// Ends a grant that is ours no more.
@@ -332,7 +332,7 @@ void Claim::lose(const std::string& why, InStore in_store) {
 // --- leaving --------------------------------------------------------------------------------------------------------
 
 void Claim::leave(Told told, Leftovers::When when) {
-  const bool store_never_heard = phase_ == Phase::asking && in_flight_ == 0 && !in_doubt_;
+  const bool store_never_heard = phase_ == Phase::acquiring && in_flight_ == 0 && !in_doubt_;
   if (store_never_heard) return forget();
   leftovers().uncover();
   leftovers_->release(as_leftover(std::move(told)), when);
@@ -371,7 +371,7 @@ void Claim::set_phase(Phase phase) {
   phase_ = phase;
   timer_.cancel();
   if (phase != Phase::granted) at_risk_ = false;
-  const bool user_waits = phase == Phase::asking || phase == Phase::waiting;
+  const bool user_waits = phase == Phase::acquiring || phase == Phase::waiting;
   if (user_waits && !expectation_) expectation_.emplace(engine_.loop(), spi::Expectation::Of::user);
   if (!user_waits) expectation_.reset();
 }

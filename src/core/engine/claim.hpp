@@ -18,19 +18,19 @@ class Engine;
 
 /// The store's side of one cell: a claim that is asked for, kept and given back, whatever happens to the messages.
 ///
-/// | phase   | meaning                                       | what the timer is for             |
-/// |---------|-----------------------------------------------|-----------------------------------|
-/// | none    | nothing of ours is in the store               | -                                 |
-/// | asking  | acquire is under way, or will be repeated     | repeating it, with the same id    |
-/// | waiting | the store has it in line                      | renewing it, which is re-checking |
-/// | granted | it is ours until V, later if renewed          | renewing it; V                    |
+/// | phase     | meaning                                   | what the timer is for             |
+/// |-----------|-------------------------------------------|-----------------------------------|
+/// | none      | nothing of ours is in the store           | -                                 |
+/// | acquiring | acquire is under way, or will be repeated | repeating it, with the same id    |
+/// | waiting   | the store has it in line                  | renewing it, which is re-checking |
+/// | granted   | it is ours until V, later if renewed      | renewing it; V                    |
 ///
 /// Every claim has an id of its own; answers about other ids are yesterday's and change nothing. A claim that is given
 /// back, lost or replaced becomes a leftover, which is followed until the store confirms that it is gone; meanwhile the
 /// next claim may be asked for, and names it as the one it `replaces`.
 class Claim {
  public:
-  enum class Phase : std::uint8_t { none, asking, waiting, granted };
+  enum class Phase : std::uint8_t { none, acquiring, waiting, granted };
 
   /// Told what becomes of the claim; each call may ask or leave at once.
   class Owner {
@@ -65,7 +65,7 @@ class Claim {
   Phase phase() const { return phase_; }
   bool idle() const { return phase_ == Phase::none && in_flight_ == 0 && (!leftovers_ || leftovers_->idle()); }
   /// It is asked for: under way to the store, or in its line.
-  bool sought() const { return phase_ == Phase::asking || phase_ == Phase::waiting; }
+  bool sought() const { return phase_ == Phase::acquiring || phase_ == Phase::waiting; }
   bool at_risk() const { return at_risk_; }
   bool asked_for() const { return asked_until_ != base::Instant::min(); }
   const Terms& terms() const { return terms_; }
@@ -163,7 +163,7 @@ class Claim {
   std::uint32_t in_flight_ = 0;
   Phase phase_ = Phase::none;
   spi::WhenBusy when_busy_ = spi::WhenBusy::wait;
-  bool in_doubt_ = false;  ///< asking: the store may have this claim already
+  bool in_doubt_ = false;  ///< acquiring: the store may have this claim already
   bool at_risk_ = false;
   bool renewing_ = false;
   bool lease_owed_ = false;      ///< a fixed lease was granted after part of it had run

@@ -45,8 +45,8 @@ std::shared_ptr<Listener<News>> listener_for(base::Callback<void(News)> callback
 struct HoldRecord::Signals {
   std::stop_source stop;
   std::shared_ptr<Listener<HoldState>> listener;
-  std::shared_ptr<Listener<const ReleaseRequest&>> wish_listener;
-  std::optional<ReleaseRequest> wish;
+  std::shared_ptr<Listener<const ReleaseRequest&>> request_listener;
+  std::optional<ReleaseRequest> request;  ///< heard, perhaps before anybody listened
   std::uint64_t told = 0;
   base::FileDescriptor lost_fd;
   std::unique_ptr<spi::Timer> end;  ///< of max_hold
@@ -105,15 +105,15 @@ void HoldRecord::on_change(base::Callback<void(HoldState)> callback, UserSide& u
 }
 
 void HoldRecord::on_release_request(base::Callback<void(const ReleaseRequest&)> callback, UserSide& user) {
-  signals().wish_listener = listener_for(std::move(callback));
-  if (signals_->wish) asked_for(*std::exchange(signals_->wish, std::nullopt), user);
+  signals().request_listener = listener_for(std::move(callback));
+  if (signals_->request) asked_for(*std::exchange(signals_->request, std::nullopt), user);
 }
 
 void HoldRecord::asked_for(const ReleaseRequest& request, UserSide& user) {
   Signals& mine = signals();
-  mine.wish = request;
-  if (!mine.wish_listener) return;
-  user.run([listener = mine.wish_listener, sequence = ++mine.told, request] { listener->call(sequence, request); });
+  mine.request = request;
+  if (!mine.request_listener) return;
+  user.run([listener = mine.request_listener, sequence = ++mine.told, request] { listener->call(sequence, request); });
 }
 
 int HoldRecord::lost_fd() {

@@ -144,7 +144,7 @@ constexpr int keys_at_once = 1000;
 constexpr std::size_t lines_at_once = 100;
 
 /// Longer is as good as for ever, and stays far below what a number can be.
-constexpr milliseconds longest_wish = std::chrono::hours(24 * 365 * 10);
+constexpr milliseconds longest_request = std::chrono::hours(24 * 365 * 10);
 
 std::optional<ClaimStatus> status_from(const Reply& reply) {
   const auto shown = ShownClaim::from(reply.text);
@@ -327,7 +327,7 @@ void QueueAdministration::evict(const LockName& name, LockKind kind, std::uint64
 
 void QueueAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                          Done<std::size_t> done) {
-  const milliseconds within = std::clamp(request.within, milliseconds::zero(), longest_wish);
+  const milliseconds within = std::clamp(request.within, milliseconds::zero(), longest_request);
   change(name, kind, ask_script(), {std::to_string(within.count()), request.reason}, std::move(done));
 }
 
