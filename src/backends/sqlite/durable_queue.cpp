@@ -11,10 +11,7 @@ using spi::Failure;
 DurableQueue::DurableQueue(spi::Loop& loop, std::string path, Machine machine)
     : loop_(loop),
       side_(std::make_shared<DurableSide>(std::move(path), std::move(machine))),
-      timer_(loop, [this] { give_up(); }),
-      self_(std::make_shared<DurableQueue*>(this)) {}
-
-DurableQueue::~DurableQueue() { *self_ = nullptr; }
+      timer_(loop, [this] { give_up(); }) {}
 
 void DurableQueue::add(std::shared_ptr<Job> job) {
   waiting_.push_back(std::move(job));
@@ -42,8 +39,8 @@ void DurableQueue::start_next() {
     }
     job.reset();  // what it holds belongs to the monitor, and must end there
   };
-  auto done = [self = self_, job = running_, failure]() mutable {
-    if (*self != nullptr) (*self)->finished(std::move(job), std::move(*failure));
+  auto done = [this, job = running_, failure, here = lifetime_.watch()]() mutable {
+    if (here.lasts()) finished(std::move(job), std::move(*failure));
   };
   loop_.run_blocking(std::move(work), std::move(done));
 }

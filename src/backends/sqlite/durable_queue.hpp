@@ -9,6 +9,7 @@
 
 #include "backends/sqlite/durable_side.hpp"
 #include "base/coroutine.hpp"
+#include "base/lifetime.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -19,7 +20,6 @@ class DurableQueue {
  public:
   /// REQUIRES: `loop` outlives it.
   DurableQueue(spi::Loop& loop, std::string path, Machine machine);
-  ~DurableQueue();
   DurableQueue(const DurableQueue&) = delete;
   DurableQueue& operator=(const DurableQueue&) = delete;
 
@@ -83,7 +83,7 @@ class DurableQueue {
   std::shared_ptr<Job> running_;  ///< null also if it was answered while it ran
   bool busy_ = false;
   spi::Timer timer_;
-  const std::shared_ptr<DurableQueue*> self_;  ///< null once this object has gone
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::sqlite

@@ -30,11 +30,10 @@ Membership::Membership(spi::Loop& loop, spi::ClaimEvents& events, kit::RegisterW
       watches_(watches),
       database_(database),
       neighbours_(loop, database.mailboxes(), database.lifelines(),
-                  [this](const LockName& name, LockKind kind, spi::ClaimId id) { look(name, kind, id); }),
-      self_(std::make_shared<Membership*>(this)) {}
+                  [this](const LockName& name, LockKind kind, spi::ClaimId id) { look(name, kind, id); }) {}
 
 Membership::~Membership() {
-  *self_ = nullptr;
+  lifetime_.end();
   if (number_ == 0) return;
   const ForkGate::Use use;
   database_.lifelines().drop(number_);
@@ -43,10 +42,10 @@ Membership::~Membership() {
 ClientNumber Membership::enroll(StoreLogic& store, const ClientIdentity* identity) {
   if (number_ == 0) number_ = take_number(store, database_.lifelines());
   if (!mailbox_) {
-    mailbox_.emplace(loop_, database_.mailboxes(), number_, [self = self_, &loop = loop_](const Message& message) {
+    mailbox_.emplace(loop_, database_.mailboxes(), number_, [this](const Message& message) {
       // Later: what follows may end this object.
-      loop.defer([self, message] {
-        if (*self != nullptr) (*self)->receive(message);
+      loop_.defer([this, message, here = lifetime_.watch()] {
+        if (here.lasts()) receive(message);
       });
     });
   }
@@ -113,8 +112,8 @@ void Membership::receive(const Message& message) {
 }
 
 void Membership::look(const LockName& name, LockKind kind, spi::ClaimId id) {
-  loop_.defer([self = self_, name, kind, id] {
-    if (*self != nullptr) (*self)->events_.check(name, kind, id);
+  loop_.defer([this, name, kind, id, here = lifetime_.watch()] {
+    if (here.lasts()) events_.check(name, kind, id);
   });
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "backends/sqlite/mailbox.hpp"
 #include "backends/sqlite/neighbours.hpp"
 #include "backends/sqlite/store_logic.hpp"
+#include "base/lifetime.hpp"
 #include "holdfast/status.hpp"
 #include "kit/register_watches.hpp"
 #include "spi/claims.hpp"
@@ -62,8 +62,8 @@ class Membership {
   std::optional<Mailbox> mailbox_;
   Neighbours neighbours_;
   std::unordered_set<spi::ClaimId> held_;
-  std::optional<spi::Expectation> upkeep_;   ///< while something is held, others may have something to tell
-  const std::shared_ptr<Membership*> self_;  ///< null once this object has gone
+  std::optional<spi::Expectation> upkeep_;  ///< while something is held, others may have something to tell
+  base::Lifetime lifetime_;
 };
 
 /// Sends the messages to everybody concerned, as far as they can be reached.

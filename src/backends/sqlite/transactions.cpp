@@ -35,14 +35,7 @@ struct Transactions::Opening {
 };
 
 Transactions::Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Machine> pretended)
-    : loop_(loop),
-      owner_(owner),
-      path_(std::move(path)),
-      pretended_(std::move(pretended)),
-      queue_(loop, *this),
-      self_(std::make_shared<Transactions*>(this)) {}
-
-Transactions::~Transactions() { *self_ = nullptr; }
+    : loop_(loop), owner_(owner), path_(std::move(path)), pretended_(std::move(pretended)), queue_(loop, *this) {}
 
 void Transactions::resume() {
   if (std::exchange(held_up_, false)) queue_.resume();
@@ -60,7 +53,7 @@ void Transactions::close(const Failure& failure) {
     owner_.closing(*database_);
   }
   database_.reset();
-  *self_ = nullptr;
+  lifetime_.end();
 }
 
 void Transactions::open() {
@@ -73,8 +66,8 @@ void Transactions::open() {
       opening->failure = refusal.failure();
     }
   };
-  auto done = [self = self_, opening] {
-    if (*self != nullptr) (*self)->opening_finished(*opening);
+  auto done = [this, opening, here = lifetime_.watch()] {
+    if (here.lasts()) opening_finished(*opening);
   };
   loop_.run_blocking(std::move(work), std::move(done));
 }

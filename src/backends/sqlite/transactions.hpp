@@ -12,6 +12,7 @@
 #include "backends/sqlite/database.hpp"
 #include "backends/sqlite/message.hpp"
 #include "backends/sqlite/step_queue.hpp"
+#include "base/lifetime.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::sqlite {
@@ -50,7 +51,6 @@ class Transactions final : private StepQueue::Executor {
 
   /// REQUIRES: all outlive it. `pretended`: instead of the real machine.
   Transactions(spi::Loop& loop, Owner& owner, std::string path, std::optional<Machine> pretended);
-  ~Transactions() override;
   Transactions(const Transactions&) = delete;
   Transactions& operator=(const Transactions&) = delete;
 
@@ -89,7 +89,7 @@ class Transactions final : private StepQueue::Executor {
   bool held_up_ = false;      ///< until more numbers are reserved
   std::optional<Step> step_;  ///< of the newest transaction
   StepQueue queue_;
-  const std::shared_ptr<Transactions*> self_;  ///< null once this object has gone
+  base::Lifetime lifetime_;
 };
 
 template <class Function>

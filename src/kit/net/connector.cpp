@@ -32,15 +32,14 @@ Connector::Connector(spi::Loop& loop, std::vector<SocketAddress> addresses, std:
       stagger_(stagger_for(addresses_.size(), deadline - loop.now())),
       done_(std::move(done)),
       last_failure_{Errc::unreachable, target_ + " has no address"},
-      timer_(loop, [this] { time_out(); }),
-      self_(std::make_shared<Connector*>(this)) {
-  loop_.defer([self = self_] {
-    if (*self != nullptr) (*self)->begin_next();
+      timer_(loop, [this] { time_out(); }) {
+  loop_.defer([this, here = lifetime_.watch()] {
+    if (here.lasts()) begin_next();
   });
 }
 
 Connector::~Connector() {
-  *self_ = nullptr;
+  lifetime_.end();
   give_up();
 }
 

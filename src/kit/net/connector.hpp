@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/file_descriptor.hpp"
 #include "base/instant.hpp"
+#include "base/lifetime.hpp"
 #include "kit/net/host_addresses.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
@@ -58,8 +58,8 @@ class Connector {
   std::size_t next_ = 0;                         ///< the address that has not begun yet
   std::vector<base::FileDescriptor> under_way_;  ///< not answered yet
   spi::Failure last_failure_;
-  spi::Timer timer_;                        ///< when the next address begins, or the deadline
-  const std::shared_ptr<Connector*> self_;  ///< null once this object has gone
+  spi::Timer timer_;  ///< when the next address begins, or the deadline
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::kit

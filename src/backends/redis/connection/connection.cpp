@@ -35,15 +35,13 @@ Connection::Connection(spi::Loop& loop, const ServerAddress& address, TlsSetup& 
       tls_setup_(tls_setup),
       owner_(owner),
       random_(base::Random::fresh_seed()),
-      timer_(loop,
-             [this] {
-               if (state_ == State::pausing) return attempt();
-               drop({Errc::unreachable, hindrance()});
-             }),
-      self_(std::make_shared<Connection*>(this)) {}
+      timer_(loop, [this] {
+        if (state_ == State::pausing) return attempt();
+        drop({Errc::unreachable, hindrance()});
+      }) {}
 
 Connection::~Connection() {
-  *self_ = nullptr;
+  lifetime_.end();
   close();
 }
 
@@ -267,10 +265,10 @@ void Connection::dispatch() {
 
 void Connection::flush_soon() {
   if (std::exchange(flushing_soon_, true)) return;
-  loop_.defer([self = self_] {
-    if (*self == nullptr) return;
-    (*self)->flushing_soon_ = false;
-    (*self)->flush();
+  loop_.defer([this, here = lifetime_.watch()] {
+    if (!here.lasts()) return;
+    flushing_soon_ = false;
+    flush();
   });
 }
 

@@ -10,6 +10,7 @@
 #include "backends/redis/connection/tls_setup.hpp"
 #include "backends/redis/protocol/command.hpp"
 #include "backends/redis/protocol/reply.hpp"
+#include "base/lifetime.hpp"
 #include "base/random.hpp"
 #include "spi/loop.hpp"
 
@@ -112,7 +113,7 @@ class Connection {
   base::Random random_;
   spi::Timer timer_;                              ///< the end of a pause, or of an attempt
   std::optional<spi::Expectation> establishing_;  ///< somebody must read while it comes up
-  const std::shared_ptr<Connection*> self_;       ///< null once this object has gone
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::redis

@@ -27,23 +27,16 @@ void set_options(int descriptor) {
 }  // namespace
 
 Dialer::Dialer(spi::Loop& loop, const ServerAddress& address, base::Instant deadline, Done done)
-    : loop_(loop),
-      address_(address),
-      deadline_(deadline),
-      done_(std::move(done)),
-      self_(std::make_shared<Dialer*>(this)) {
-  loop_.defer([self = self_] {
-    if (*self == nullptr) return;
-    Dialer& dialer = **self;
-    if (dialer.address_.transport == ServerAddress::Transport::unix_socket) {
-      dialer.use_unix_socket();
+    : loop_(loop), address_(address), deadline_(deadline), done_(std::move(done)) {
+  loop_.defer([this, here = lifetime_.watch()] {
+    if (!here.lasts()) return;
+    if (address_.transport == ServerAddress::Transport::unix_socket) {
+      use_unix_socket();
     } else {
-      dialer.resolve();
+      resolve();
     }
   });
 }
-
-Dialer::~Dialer() { *self_ = nullptr; }
 
 void Dialer::resolve() {
   kit::HostAddresses number = kit::HostAddresses::of_number(address_.host, address_.port);
@@ -51,8 +44,8 @@ void Dialer::resolve() {
   auto found = std::make_shared<kit::HostAddresses>();
   loop_.run_blocking(
       [found, host = address_.host, port = address_.port] { *found = kit::HostAddresses::look_up(host, port); },
-      [found, self = self_] {
-        if (*self != nullptr) (*self)->resolved(std::move(*found));
+      [this, found, here = lifetime_.watch()] {
+        if (here.lasts()) resolved(std::move(*found));
       });
 }
 

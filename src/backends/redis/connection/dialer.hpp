@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "backends/redis/connection/server_address.hpp"
 #include "base/file_descriptor.hpp"
+#include "base/lifetime.hpp"
 #include "kit/net/connector.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
@@ -19,7 +19,6 @@ class Dialer {
   /// Connecting fails at `deadline`; looking up the name may take longer. `done` runs once, never inside the
   /// constructor, and may destroy the dialer. REQUIRES: all outlive it.
   Dialer(spi::Loop& loop, const ServerAddress& address, base::Instant deadline, Done done);
-  ~Dialer();
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
 
@@ -35,7 +34,7 @@ class Dialer {
   const base::Instant deadline_;
   Done done_;
   std::optional<kit::Connector> connector_;
-  const std::shared_ptr<Dialer*> self_;  ///< null once this object has gone
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::redis

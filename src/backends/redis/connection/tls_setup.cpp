@@ -21,17 +21,14 @@ TlsSetup::Preparation::~Preparation() {
   std::erase(setup_.answering_, this);
 }
 
-TlsSetup::TlsSetup(spi::Loop& loop, const ServerAddress& address)
-    : loop_(loop), address_(address), self_(std::make_shared<TlsSetup*>(this)) {}
-
-TlsSetup::~TlsSetup() { *self_ = nullptr; }
+TlsSetup::TlsSetup(spi::Loop& loop, const ServerAddress& address) : loop_(loop), address_(address) {}
 
 void TlsSetup::begin_reading() {
   reading_ = true;
   auto context = std::make_shared<std::optional<Result<TlsContext::Pointer>>>();
   loop_.run_blocking([context, address = address_, known = known_] { *context = TlsContext::read(address, known); },
-                     [context, self = self_] {
-                       if (*self != nullptr) (*self)->has_read(**context);
+                     [this, context, here = lifetime_.watch()] {
+                       if (here.lasts()) has_read(**context);
                      });
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "backends/redis/connection/server_address.hpp"
 #include "backends/redis/connection/tls.hpp"
+#include "base/lifetime.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
@@ -35,7 +35,6 @@ class TlsSetup {
 
   /// Reads nothing yet. REQUIRES: both outlive it.
   TlsSetup(spi::Loop& loop, const ServerAddress& address);
-  ~TlsSetup();
   TlsSetup(const TlsSetup&) = delete;
   TlsSetup& operator=(const TlsSetup&) = delete;
 
@@ -45,11 +44,11 @@ class TlsSetup {
 
   spi::Loop& loop_;
   const ServerAddress& address_;
-  TlsContext::Pointer known_;              ///< null until the files could be read
-  bool reading_ = false;                   ///< one thread at a time, however long a file takes
-  std::vector<Preparation*> waiting_;      ///< for the reading that is under way
-  std::vector<Preparation*> answering_;    ///< not told yet what was read
-  const std::shared_ptr<TlsSetup*> self_;  ///< null once this object has gone
+  TlsContext::Pointer known_;            ///< null until the files could be read
+  bool reading_ = false;                 ///< one thread at a time, however long a file takes
+  std::vector<Preparation*> waiting_;    ///< for the reading that is under way
+  std::vector<Preparation*> answering_;  ///< not told yet what was read
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::redis

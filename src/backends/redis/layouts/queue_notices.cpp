@@ -30,8 +30,7 @@ QueueNotices::QueueNotices(spi::Loop& loop, Channels& channels, const Keys& keys
       channel_(keys.channel_of(client)),
       events_(events),
       catch_up_(std::move(catch_up)),
-      timer_(loop, [this] { reconsider(); }),
-      self_(std::make_shared<QueueNotices*>(this)) {}
+      timer_(loop, [this] { reconsider(); }) {}
 
 // --- what is known of the claims ------------------------------------------------------------------------------------
 
@@ -65,10 +64,10 @@ void QueueNotices::tell(const spi::ClaimRef& claim, ClaimAnswer answer) {
 
 void QueueNotices::catch_up_soon() {
   if (std::exchange(catching_up_, true)) return;
-  loop_.defer([self = self_] {
-    if (*self == nullptr) return;
-    (*self)->catching_up_ = false;
-    if (!(*self)->closed_) (*self)->catch_up_();
+  loop_.defer([this, here = lifetime_.watch()] {
+    if (!here.lasts()) return;
+    catching_up_ = false;
+    if (!closed_) catch_up_();
   });
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +7,7 @@
 #include "backends/redis/connection/channels.hpp"
 #include "backends/redis/layouts/keys.hpp"
 #include "backends/redis/layouts/known_claims.hpp"
+#include "base/lifetime.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
@@ -28,7 +28,6 @@ class QueueNotices final : private Channels::Listener {
   /// `client` is the last part of the channel's name. REQUIRES: all outlive it.
   QueueNotices(spi::Loop& loop, Channels& channels, const Keys& keys, std::string_view client, spi::ClaimEvents& events,
                CatchUp catch_up);
-  ~QueueNotices() override { *self_ = nullptr; }
   QueueNotices(const QueueNotices&) = delete;
   QueueNotices& operator=(const QueueNotices&) = delete;
 
@@ -64,7 +63,7 @@ class QueueNotices final : private Channels::Listener {
   base::Instant needed_until_ = base::Instant::min();
   spi::Timer timer_;                           ///< when to reconsider whether to listen
   std::optional<spi::Expectation> attentive_;  ///< while something is held for long: nobody else reads for it
-  const std::shared_ptr<QueueNotices*> self_;  ///< null once this object has gone
+  base::Lifetime lifetime_;
 };
 
 }  // namespace holdfast::redis
