@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh <build> <prefix> <module>...: installs what a build folder has of the library, and its modules, into an empty
-# prefix, without the tool.
+# install.sh <build> <prefix> <module>...: installs what a build folder has of the library, and its modules, into an
+# empty prefix, without the tool.
 set -euo pipefail
 
 build=$1 prefix=$2

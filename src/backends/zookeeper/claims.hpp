@@ -22,8 +22,8 @@ namespace holdfast::zookeeper {
 /// Claims as ephemeral sequential nodes (nodes.hpp). Nobody grants anything: every client reads the line of its claim,
 /// finds out whether it is granted, and otherwise watches the node whose removal it waits for.
 ///
-/// Requests about one name are sent in the order in which they were made (order_by_name_). Most of them leave that queue as
-/// soon as everything is sent, because the servers execute the requests of one session in order; until they are
+/// Requests about one name are sent in the order in which they were made (order_by_name_). Most of them leave that queue
+/// as soon as everything is sent, because the servers execute the requests of one session in order; until they are
 /// answered they stay in the queue of the claim that they are about (order_by_claim_).
 class NodeClaims final : public spi::Claims {
  public:
