@@ -307,6 +307,22 @@ TEST_P(ReleaseRequestConformance, AStopEndsARevocationAndTakesNothingAway) {
   client.close();
 }
 
+TEST_P(ReleaseRequestConformance, ClosingTheClientEndsARevocation) {
+  Requests requests;
+  Client client = open();
+  Client operator_ = open();
+  Hold hold = Mutex(client, "mine").acquire();
+  requests.of(hold);
+  Background revoked([&](std::stop_token) {
+    return operator_.revoke("mine", {.reason = "maintenance", .within = milliseconds::max()});
+  });
+  ASSERT_TRUE(requests.reach(1));
+  operator_.close();
+  EXPECT_EQ(revoked.error(), Errc::closed);
+  EXPECT_TRUE(hold.valid());
+  client.close();
+}
+
 TEST_P(ReleaseRequestConformance, ATimeThatIsNegativeIsRefused) {
   Client client = open();
   const Hold hold = Mutex(client, "mine").acquire();

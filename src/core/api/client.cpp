@@ -1,11 +1,8 @@
 #include "holdfast/client.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
-#include "base/instant.hpp"
 #include "core/runtime/client_core.hpp"
 
 namespace holdfast {
@@ -56,26 +53,10 @@ bool Client::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
   return core_->evict(name, kind, up_to) > 0;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as the contract has it
 Revoked Client::revoke(const LockName& name, const ReleaseRequest& request, LockKind kind, std::stop_token stop) {
   check_within(name, request);
-  // A holder that comes later has a larger number, and is spared.
-  const auto asked = show(name, kind);
-  if (!asked || asked->holders.empty()) return Revoked::not_held;
-  if (ask_to_release(name, request, kind) == 0) return Revoked::let_go;
-
-  const base::Instant deadline = base::end_of(request.within, base::BootClock::now());
-  base::Duration pause = std::chrono::milliseconds(5);
-  for (;;) {
-    const auto current = show(name, kind);
-    const auto was_asked = [&](const ClaimStatus& holder) { return holder.number <= asked->number; };
-    if (!current || std::ranges::none_of(current->holders, was_asked)) return Revoked::let_go;
-    const base::Instant now = base::BootClock::now();
-    if (now >= deadline) break;
-    if (stop.stop_requested()) throw Error(Errc::cancelled, "revoking lock '" + name.text() + "': cancelled");
-    std::this_thread::sleep_for(std::min(pause, deadline - now));
-    pause = std::min<base::Duration>(pause * 2, std::chrono::milliseconds(100));
-  }
-  return core_->evict(name, kind, asked->number) > 0 ? Revoked::evicted : Revoked::let_go;
+  return core_->revoke(name, kind, request, stop);
 }
 
 std::vector<int> Client::lifeline() { return core_->lifeline(); }

@@ -1,5 +1,9 @@
 #include "core/operations/store_requests.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
 namespace holdfast::core {
 
 using base::Instant;
@@ -13,6 +17,24 @@ Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKin
     caller.engine().backend().administration().show(name, kind, std::move(done));
   };
   auto answer = co_await ask<Shown>(caller, persistence, Effect::none, start);
+  co_return answer;
+}
+
+Operation<std::size_t> ask_to_release(Caller& caller, LockName name, LockKind kind, ReleaseRequest request) {
+  constexpr std::chrono::hours for_ever(24 * 365 * 100);  // stores add it to their time of day
+  request.within = std::min<std::chrono::milliseconds>(request.within, for_ever);
+  auto start = [&](spi::Done<std::size_t> done) {
+    caller.engine().backend().administration().ask_to_release(name, kind, request, std::move(done));
+  };
+  auto answer = co_await ask<std::size_t>(caller, Persistence::until_contact, Effect::once, start);
+  co_return answer;
+}
+
+Operation<std::size_t> evict(Caller& caller, LockName name, LockKind kind, std::uint64_t up_to) {
+  auto start = [&](spi::Done<std::size_t> done) {
+    caller.engine().backend().administration().evict(name, kind, up_to, std::move(done));
+  };
+  auto answer = co_await ask<std::size_t>(caller, Persistence::until_contact, Effect::once, start);
   co_return answer;
 }
 

@@ -47,6 +47,10 @@ Operation<T> ask(Caller& caller, Persistence persistence, Effect effect, Start s
 
 /// One lock or semaphore of the store's, as spi::Administration shows it.
 Operation<std::optional<LockStatus>> show(Caller& caller, LockName name, LockKind kind, Persistence persistence);
+/// How many holders were asked.
+Operation<std::size_t> ask_to_release(Caller& caller, LockName name, LockKind kind, ReleaseRequest request);
+/// How many holders it was taken away from.
+Operation<std::size_t> evict(Caller& caller, LockName name, LockKind kind, std::uint64_t up_to);
 
 // Registers, as spi::Registers has them. Errc::unsupported where the traits say that the store has none.
 

@@ -73,6 +73,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   std::optional<LockStatus> show(const LockName& name, LockKind kind);
   std::size_t evict(const LockName& name, LockKind kind, std::uint64_t up_to = spi::Administration::all);
   std::size_t ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request);
+  Revoked revoke(const LockName& name, LockKind kind, const ReleaseRequest& request, const std::stop_token& stop);
   /// False if nobody holds or waits.
   bool resize(const LockName& name, std::uint32_t total);
   const StoreTraits& traits() const { return engine_.traits(); }

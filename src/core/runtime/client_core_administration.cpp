@@ -1,11 +1,10 @@
 // What people on call ask the store, in the names and kinds that users know.
 
-#include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "core/operations/parts.hpp"
+#include "core/operations/revoke_steps.hpp"
 #include "core/runtime/client_core.hpp"
 #include "core/runtime/perform.hpp"
 #include "spi/part_name.hpp"
@@ -63,20 +62,25 @@ std::optional<LockStatus> ClientCore::show(const LockName& name, LockKind kind) 
 }
 
 std::size_t ClientCore::evict(const LockName& name, LockKind kind, std::uint64_t up_to) {
-  const LockName stored = stored_name(name, kind);
-  auto evicted = administer<std::size_t>(
-      Effect::once, [&](auto& store, auto done) { store.evict(stored, stored_kind(kind), up_to, std::move(done)); });
+  auto evicted = perform<std::size_t>(Duration::max(), {}, [&](Caller& caller) {
+    return core::evict(caller, stored_name(name, kind), stored_kind(kind), up_to);
+  });
   return value_or_throw(std::move(evicted), "breaking lock '" + name.text() + "'");
 }
 
 std::size_t ClientCore::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request) {
-  constexpr std::chrono::hours for_ever(24 * 365 * 100);  // stores add it to their time of day
-  const LockName stored = stored_name(name, kind);
-  const ReleaseRequest bounded = {request.reason, std::min<std::chrono::milliseconds>(request.within, for_ever)};
-  auto asked = administer<std::size_t>(Effect::once, [&](auto& store, auto done) {
-    store.ask_to_release(stored, stored_kind(kind), bounded, std::move(done));
+  auto asked = perform<std::size_t>(Duration::max(), {}, [&](Caller& caller) {
+    return core::ask_to_release(caller, stored_name(name, kind), stored_kind(kind), request);
   });
   return value_or_throw(std::move(asked), "asking for the release of lock '" + name.text() + "'");
+}
+
+Revoked ClientCore::revoke(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                           const std::stop_token& stop) {
+  auto revoked = perform<Revoked>(Duration::max(), stop, [&](Caller& caller) {
+    return core::revoke(caller, stored_name(name, kind), stored_kind(kind), request);
+  });
+  return value_or_throw(std::move(revoked), "revoking lock '" + name.text() + "'");
 }
 
 bool ClientCore::resize(const LockName& name, std::uint32_t total) {
