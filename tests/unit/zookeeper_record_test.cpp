@@ -56,5 +56,9 @@ TEST(ZookeeperRecord, BrokenLinesHurtNobody) {
   EXPECT_FALSE(read.asked);
 }
 
+TEST(ZookeeperRecord, WhatIsNotWellEncodedStandsAsItIs) {
+  EXPECT_EQ(Record::from("holdfast 1\nreason=100 %, or 50 %2\n").reason, "100 %, or 50 %2");
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper

@@ -5,43 +5,27 @@
 #include <chrono>
 
 #include "backends/zookeeper/nodes.hpp"
+#include "base/percent.hpp"
 
 namespace holdfast::zookeeper {
 namespace {
 
 constexpr std::string_view first_line = "holdfast 1\n";
 
+/// Only what would break a line is encoded; the rest stays as people know it.
+bool is_plain(char c) { return c != '\n' && c != '%'; }
+
 void add(std::string& text, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   text += key;
   text += '=';
-  // Only what would break a line; the rest stays as people know it.
-  for (const char c : value) {
-    if (c == '\n') {
-      text += "%0A";
-    } else if (c == '%') {
-      text += "%25";
-    } else {
-      text += c;
-    }
-  }
+  text += base::percent_encoded(value, is_plain);
   text += '\n';
 }
 
+/// What is not well encoded was written by somebody else, and is shown as it stands.
 std::string decoded(std::string_view value) {
-  std::string text;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    if (value.substr(i, 3) == "%0A") {
-      text += '\n';
-      i += 2;
-    } else if (value.substr(i, 3) == "%25") {
-      text += '%';
-      i += 2;
-    } else {
-      text += value[i];
-    }
-  }
-  return text;
+  return base::percent_decoded(value, base::HexDigits::upper).value_or(std::string(value));
 }
 
 std::int64_t number_in(std::string_view text) {
