@@ -220,7 +220,11 @@ void Actor::release(core::Cell& cell) {
 
 void Actor::finish_turn() {
   if (core::Cell* kept = std::exchange(kept_, nullptr)) kept->let_go();
-  place_.engine.closing() ? stop() : start();
+  if (place_.engine.closing()) {
+    stop();
+  } else {
+    start();
+  }
 }
 
 void Actor::observe() {

@@ -84,7 +84,11 @@ void Node::read(std::uint32_t at) {
   const Message message = place_.network[at];  // sending may move the others
   if (message.life != life_->number) return;
   const bool pushed = message.request == 0;
-  pushed ? life_->backend->push_arrived(message) : life_->backend->reply_arrived(message);
+  if (pushed) {
+    life_->backend->push_arrived(message);
+  } else {
+    life_->backend->reply_arrived(message);
+  }
   settle();
 }
 

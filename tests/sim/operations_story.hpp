@@ -82,7 +82,11 @@ class Story {
     std::move(make(*caller)).start([this, caller, &client, done](auto result) mutable {
       --unanswered_;
       if (client.dead()) return;
-      result.ok() ? ++totals.answered : ++totals.doubtful;
+      if (result.ok()) {
+        ++totals.answered;
+      } else {
+        ++totals.doubtful;
+      }
       done(std::move(result));
     });
     return caller;

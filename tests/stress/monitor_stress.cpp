@@ -256,7 +256,11 @@ TEST(MonitorRole, DoesNotKeepItsHolderAsleepWhenSomebodyElseCompletesIt) {
       ended = true;
     });
     ASSERT_TRUE(eventually([&] { return client.waiting() == 1; }));
-    round % 2 == 0 ? client.cancel_somebody() : client.cancel_somebody_from_outside();
+    if (round % 2 == 0) {
+      client.cancel_somebody();
+    } else {
+      client.cancel_somebody_from_outside();
+    }
     ASSERT_TRUE(eventually(longest_wait, [&] { return ended.load(); })) << "in round " << round;
   }
 }
