@@ -70,7 +70,7 @@ class HOLDFAST_EXPORT Client {
   /// Takes a lock away from its holders; this is an operator's last resort. The next waiter is served, the old holders
   /// are told that they lost it, and a resource that checks tokens refuses them as soon as it has seen the next
   /// holder's token. Holders with a number larger than `up_to` are spared: pass the LockStatus::number that an operator
-  /// has looked at, and nobody who came later is hit. Returns whether there was anything to take away.
+  /// has looked at, and later holders are not affected. Returns whether there was anything to take away.
   bool evict(const LockName& name, LockKind kind = LockKind::lock,
              std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
   /// Asks the holders to release the lock, waits for as long as `request.within` says, and evicts those that still hold

@@ -34,7 +34,7 @@ enum class HoldState : std::uint8_t { held, at_risk, lost, released };
 /// The outcome of a release.
 enum class Released {
   released,  ///< the store confirmed the release
-  not_held,  ///< there was nothing to release: lost, or released before. Nobody else's hold was touched
+  not_held,  ///< the lock was not held any more (lost, or released before); no other hold was affected
   in_doubt,  ///< no answer; at the latest, the lock becomes free when its lease ends
 };
 

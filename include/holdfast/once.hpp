@@ -52,7 +52,7 @@ class [[nodiscard]] HOLDFAST_EXPORT Run {
   ~Run();
 
   explicit operator bool() const noexcept;
-  /// The lock that is held during the run, with its token and the signs of its loss.
+  /// The lock that is held during the run, with its token; it also tells when the lock is lost.
   const Hold& hold() const;
   std::chrono::system_clock::time_point started() const;
 

@@ -17,7 +17,8 @@ Random::Seed Random::fresh_seed() {
   for (std::size_t filled = 0; filled < sizeof(seed);) {
     const ssize_t got = ::getrandom(bytes + filled, sizeof(seed) - filled, 0);
     if (got < 0 && errno != EINTR) {
-      throw Error(Errc::exhausted, "no random numbers from the kernel: " + std::generic_category().message(errno));
+      throw Error(Errc::exhausted,
+                  "cannot get random numbers from the kernel: " + std::generic_category().message(errno));
     }
     if (got > 0) filled += static_cast<std::size_t>(got);
   }

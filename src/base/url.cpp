@@ -51,7 +51,7 @@ std::map<std::string, std::string> parse_options(std::string_view text) {
     }
     const bool fresh =
         options.emplace(decode(pair.substr(0, equals), which), decode(pair.substr(equals + 1), which)).second;
-    if (!fresh) refuse("says twice what " + which + " sets; keep one of them");
+    if (!fresh) refuse("sets the same option twice (" + which + "); remove one");
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }

@@ -17,7 +17,7 @@ struct Url {
   static Url parse(std::string_view text);
 };
 
-/// Percent-encoding decoded, for backends whose `rest` is a path. Throws like Url::parse().
+/// Decodes percent-encoding, for backends whose `rest` is a path. Throws like Url::parse().
 std::string decode_path(std::string_view rest);
 
 }  // namespace holdfast::base

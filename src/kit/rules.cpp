@@ -34,7 +34,7 @@ std::optional<spi::Failure> why_invalid(const spi::ClaimRequest& request) {
 spi::Failure different_total(const spi::ClaimRequest& request, std::uint32_t total) {
   return invalid("'" + spi::PartName::shown(request.name) + "' has " + std::to_string(total) +
                  " permits while others hold or wait for them, not " + std::to_string(request.mode.limit) +
-                 ": use the same total everywhere, or wait until all have let go");
+                 ": use the same total everywhere, or wait until all permits are released");
 }
 
 std::optional<spi::Failure> why_invalid_total(const LockName& name, std::uint32_t total) {

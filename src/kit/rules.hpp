@@ -7,7 +7,7 @@
 #include "spi/registers.hpp"
 #include "spi/result.hpp"
 
-/// What is refused in the same words whatever the store.
+/// Checks and messages that all stores share.
 namespace holdfast::kit {
 
 /// Errc::invalid_argument if a request makes no sense.

@@ -13,8 +13,8 @@
 
 namespace holdfast::spi {
 
-/// What people on call do to a store. `kind` is lock or semaphore: a store knows no others. Every request is answered
-/// within longest_patience, or fails then.
+/// Operations for operators. `kind` is lock or semaphore: a store knows no others. Every request is answered within
+/// longest_patience, or fails then.
 class Administration {
  public:
   virtual ~Administration() = default;

@@ -114,8 +114,8 @@ struct ClaimAnswer {
   std::optional<ReleaseRequest> asked_to_release = {};
 };
 
-/// What happened to a claim without being asked about; the core implements it. Called under the monitor, outside of
-/// any call to the store. All of it may be lost, repeated or late.
+/// Receives unsolicited news about claims; the core implements it. Called under the monitor, outside of any call to the
+/// store. News may be lost, repeated or late.
 class ClaimEvents {
  public:
   virtual ~ClaimEvents() = default;
@@ -136,7 +136,7 @@ class Claims {
   /// where it stands and re-arms its lease.
   virtual void acquire(const ClaimRequest& request, Done<ClaimAnswer> done) = 0;
 
-  /// Lets go of a grant, or leaves the line. True if the claim was there. Never touches another claim.
+  /// Releases a granted claim or removes a waiting one. True if the claim was there. Never touches another claim.
   virtual void release(const ClaimRef& claim, Done<bool> done) = 0;
 
   /// Keeps claims alive, held or waiting, in as few round trips as the store allows, and says where each of them

@@ -23,7 +23,7 @@ constexpr bool is_retryable(Errc code) {
 
 struct Nothing {};
 
-/// A value, or why there is none.
+/// Either a value or a Failure.
 template <class T = Nothing>
 class Result {
  public:

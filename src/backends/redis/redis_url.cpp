@@ -50,7 +50,7 @@ void set_option(const std::string& name, const std::string& value, RedisUrl& par
   }
   if (name == "layout") {
     if (value != "queue" && value != "plain") {
-      refuse("wants a layout that does not exist; there are layout=queue and layout=plain");
+      refuse("has an unknown layout; use layout=queue or layout=plain");
     }
     parsed.layout = value == "plain" ? RedisUrl::Layout::plain : RedisUrl::Layout::queue;
     return;

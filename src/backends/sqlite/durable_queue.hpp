@@ -15,7 +15,8 @@
 
 namespace holdfast::sqlite {
 
-/// What waits for the disk: one job after the other, on a thread that may block. Under the client's monitor.
+/// A queue of writes that must reach the disk. They run one after the other, on a thread that may block; the queue
+/// itself is used under the client's monitor.
 class DurableQueue {
  public:
   /// REQUIRES: `loop` outlives it.

@@ -28,7 +28,7 @@ void refuse(int system_error, const std::string& what) {
 
 spi::Failure locked_by_another(const std::string& path) {
   return {Errc::unreachable, "another process keeps the database '" + path +
-                                 "' locked for writing; if it is stopped, continue it or end it"};
+                                 "' locked for writing; if that process is stopped, resume or kill it"};
 }
 
 spi::Failure explain(const SqlFailure& failure, const std::string& path, bool committing) {
@@ -38,7 +38,7 @@ spi::Failure explain(const SqlFailure& failure, const std::string& path, bool co
   if (failure.system_error() != 0) reason += " (" + std::generic_category().message(failure.system_error()) + ")";
   switch (failure.code() & 0xff) {
     case SQLITE_FULL: return {Errc::exhausted, "the disk of " + file + " is full: free some space on it"};
-    case SQLITE_NOMEM: return {Errc::exhausted, "no memory left to use the database " + file};
+    case SQLITE_NOMEM: return {Errc::exhausted, "there is not enough memory to use the database " + file};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:

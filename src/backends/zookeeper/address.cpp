@@ -20,17 +20,18 @@ void parse_chroot(std::string_view text, Address& address) {
       (path + "/").find("/../") != std::string::npos) {
     refuse("has a chroot with an empty part, '.' or '..'; write for example /services/locks");
   }
-  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) refuse("has a chroot that ZooKeeper keeps for itself");
+  if (path == "/zookeeper" || path.starts_with("/zookeeper/"))
+    refuse("has a chroot that ZooKeeper reserves for itself");
   address.chroot = path;
 }
 
 void set_prefix(const std::string& value, Address& address) {
   address.prefix = kit::parse_prefix(value, "zookeeper", "");
-  if (value == "." || value == ".." || value == "zookeeper") refuse("has a prefix that ZooKeeper keeps for itself");
+  if (value == "." || value == ".." || value == "zookeeper") refuse("has a prefix that ZooKeeper reserves for itself");
 }
 
 void set_fair(const std::string& value, Address& address) {
-  if (value != "true" && value != "false") refuse("has an option fair that is neither true nor false");
+  if (value != "true" && value != "false") refuse("must say fair=true or fair=false");
   address.fair = value == "true";
 }
 
@@ -41,7 +42,9 @@ Address Address::parse(const base::Url& url) {
   Address address;
   address.user = std::move(authority.user);
   address.password = std::move(authority.password);
-  if (address.user.find(':') != std::string::npos) refuse("has a ':' in its user, which ZooKeeper's digests cannot");
+  if (address.user.find(':') != std::string::npos) {
+    refuse("has a ':' in its user name, which ZooKeeper does not support");
+  }
   address.hosts = std::move(authority.hosts);
   parse_chroot(authority.path, address);
   for (const auto& [name, value] : url.options) {

@@ -173,7 +173,7 @@ void Cell::request_timer_due(Request& request) {
 }
 
 const Failure& Cell::last_failure() const {
-  static const Failure none_yet{Errc::in_doubt, "it was asked, and nothing was heard yet"};
+  static const Failure none_yet{Errc::in_doubt, "a request was sent but not answered"};
   return last_failure_ ? *last_failure_ : none_yet;
 }
 

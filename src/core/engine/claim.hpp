@@ -37,13 +37,13 @@ class Claim {
    public:
     virtual ~Owner() = default;
     virtual void claim_granted() = 0;
-    /// Busy, and not allowed to wait.
+    /// The lock is busy, and the request would not wait.
     virtual void claim_refused() = 0;
     /// An answer, or its absence, changed V or at_risk.
     virtual void claim_changed() = 0;
-    /// Not ours any more: V has passed, or the store says so.
+    /// The claim is lost: V has passed, or the store says that it is gone.
     virtual void claim_lost(const std::string& why) = 0;
-    /// Somebody asks that a granted claim be given back.
+    /// Somebody asks the holder of a granted claim to release it.
     virtual void claim_asked_for(const ReleaseRequest& request) = 0;
     /// A request of a claim that is not granted failed; it is repeated if `failure` allows it, else the claim is none.
     virtual void claim_failed(const spi::Failure& failure) = 0;

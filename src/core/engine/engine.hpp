@@ -49,7 +49,7 @@ class Engine final : public spi::ClaimEvents {
   void close(base::Duration patience, base::Task done);
   bool closing() const { return closing_; }
 
-  /// The store answered, or did not.
+  /// Notes whether the store answered a request.
   void contact(bool good);
   bool contacted() const { return contact_ != Health::Contact::never; }
   Health health() const;

@@ -42,7 +42,7 @@ class Leftovers {
     now,
     soon,  ///< it may be kept for a moment: nothing of ours waits behind it
   };
-  /// Releases it, and again.
+  /// Releases it, retrying until it is settled.
   void release(Leftover leftover, When when = When::now);
   /// An acquire is about to replace it, so no release is needed: until that acquire succeeds, or is given up.
   void cover(Leftover leftover);

@@ -54,13 +54,13 @@ Operation<std::size_t> evict(Caller& caller, LockName name, LockKind kind, std::
 
 // Registers, as spi::Registers has them. Errc::unsupported where the traits say that the store has none.
 
-/// For what would do something else first.
+/// For operations that start with another step.
 std::optional<spi::Failure> why_no_registers(const Caller& caller);
 
 Operation<spi::Versioned> read(Caller& caller, LockName name, Persistence persistence);
 Operation<spi::Registers::WriteAnswer> write_if(Caller& caller, LockName name, std::uint64_t expected,
                                                 std::string value);
-/// Whatever was there before. The new version.
+/// Overwrites the value unconditionally and returns the new version.
 Operation<std::uint64_t> set(Caller& caller, LockName name, std::string value);
 Operation<std::int64_t> add(Caller& caller, LockName name, std::int64_t amount);
 /// Waits until the version is no longer `seen`. Survives outages; Errc::timed_out if the caller is late.

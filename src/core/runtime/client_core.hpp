@@ -44,7 +44,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
     spi::WhenBusy when_busy = spi::WhenBusy::wait;
     base::Duration wait = base::Duration::max();  ///< max: for ever
   };
-  /// Blocks until the lock is held, or until why not is known.
+  /// Blocks until the lock is held, or the attempt has failed.
   spi::Result<Hold> acquire(Cell& cell, const Demand& demand, const std::stop_token& stop);
   void async_acquire(Cell& cell, const Demand& demand, AcquireCallback callback, std::stop_token stop);
   Hold hold_of(std::shared_ptr<HoldRecord> record) { return {shared_from_this(), std::move(record)}; }

@@ -146,7 +146,7 @@ bool Connection::is_open() const {
 std::string Connection::hindrance() const {
   switch (state_) {
     case State::preparing:
-      return "the certificates for " + address_.shown() + " could not be read in time; on which disk are they?";
+      return "the certificates for " + address_.shown() + " could not be read in time; check the disk they are on";
     case State::securing: return address_.shown() + " did not answer in TLS in time; does it speak TLS at this port?";
     case State::greeting: return address_.shown() + " did not answer in time";
     default: return address_.shown() + " accepted no connection in time";

@@ -111,7 +111,8 @@ void Pipeline::refused(Pending pending, const Reply& reply) {
     known_.clear();
     if (!pending.on_reply) return;
     if (pending.repeated || overtaken(pending)) {
-      return answer(pending.on_reply, Failure{Errc::unreachable, address_.shown() + " keeps forgetting its scripts"});
+      return answer(pending.on_reply,
+                    Failure{Errc::unreachable, address_.shown() + " repeatedly lost its cached scripts"});
     }
     pending.repeated = true;
     return write(std::move(pending));

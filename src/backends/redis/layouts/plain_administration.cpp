@@ -120,7 +120,9 @@ void PlainAdministration::list(std::string_view /*prefix*/, Done<std::vector<Loc
 
 void PlainAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
   if (kind == LockKind::semaphore) {
-    return kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
+    return kit::answer_soon(
+        loop_, std::move(done),
+        Failure{Errc::unsupported, "the layout plain does not support semaphores; use layout=queue"});
   }
   if (auto failure = keys_.why_taken(name.text())) return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   const PlainKeys keys = keys_.plain(name.text());
@@ -139,11 +141,12 @@ void PlainAdministration::ask_to_release(const LockName&, LockKind, const Releas
   kit::answer_soon(
       loop_, std::move(done),
       Failure{Errc::unsupported,
-              "holders of the layout plain cannot be asked to let go; break the lock, or use layout=queue"});
+              "holders of the layout plain cannot be asked to release; break the lock, or use layout=queue"});
 }
 
 void PlainAdministration::resize(const LockName&, std::uint32_t, Done<bool> done) {
-  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no semaphores"});
+  kit::answer_soon(loop_, std::move(done),
+                   Failure{Errc::unsupported, "the layout plain does not support semaphores; use layout=queue"});
 }
 
 void PlainAdministration::now(Done<system_clock::time_point> done) { ask_time(topology_, std::move(done)); }

@@ -109,14 +109,17 @@ std::string value_of(const spi::ClaimId& id) { return hexadecimal(IdBytes(id)); 
 std::optional<Failure> why_refused(const ClaimRequest& request, const Keys& keys) {
   if (auto failure = kit::why_invalid(request)) return failure;
   if (request.mode.kind == ClaimMode::shared) {
-    return Failure{Errc::unsupported, "the layout plain has no shared locks: its key has one holder; use layout=queue"};
+    return Failure{Errc::unsupported,
+                   "the layout plain does not support shared locks, because its key has one holder; use layout=queue"};
   }
   if (request.mode.kind == ClaimMode::permits) {
-    return Failure{Errc::unsupported, "the layout plain has no semaphores: its key has one holder; use layout=queue"};
+    return Failure{Errc::unsupported,
+                   "the layout plain does not support semaphores, because its key has one holder; use layout=queue"};
   }
   if (request.lock_delay > milliseconds::zero()) {
-    return Failure{Errc::unsupported,
-                   "the layout plain has no lock_delay: its key is gone when the lease ends; use layout=queue"};
+    return Failure{
+        Errc::unsupported,
+        "the layout plain does not support lock_delay, because its key is gone when the lease ends; use layout=queue"};
   }
   return keys.why_taken(request.name.text());
 }
@@ -211,7 +214,8 @@ Result<std::vector<ClaimAnswer>> PlainClaims::renewed(const Reply& reply, std::s
 }
 
 void PlainClaims::downgrade(const ClaimRef&, Done<ClaimAnswer> done) {
-  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "the layout plain has no shared locks"});
+  kit::answer_soon(loop_, std::move(done),
+                   Failure{Errc::unsupported, "the layout plain does not support shared locks; use layout=queue"});
 }
 
 // --- answers --------------------------------------------------------------------------------------------------------

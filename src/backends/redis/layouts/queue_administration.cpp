@@ -257,7 +257,7 @@ void QueueAdministration::scanned(const std::shared_ptr<Listing>& listing, const
   if (!result.ok()) {
     listing->fail(std::move(result.failure()));
   } else if (Reply& reply = *result.value(); reply.elements.size() != 2) {
-    listing->fail(Failure{Errc::store_failed, "SCAN was answered with something else"});
+    listing->fail(Failure{Errc::store_failed, "the server gave an unexpected reply to SCAN"});
   } else {
     for (Reply& found : reply.elements[1].elements) listing->keys.insert(std::move(found.text));
     const std::string cursor = reply.elements[0].text;

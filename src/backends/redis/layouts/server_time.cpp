@@ -16,7 +16,9 @@ void ask_time(Topology& topology, spi::Done<std::chrono::system_clock::time_poin
            std::from_chars(parts[0].text.data(), parts[0].text.data() + parts[0].text.size(), seconds);
            std::from_chars(parts[1].text.data(), parts[1].text.data() + parts[1].text.size(), microseconds);
          }
-         if (seconds == 0) return done(spi::Failure{Errc::store_failed, "TIME was answered with something else"});
+         if (seconds == 0) {
+           return done(spi::Failure{Errc::store_failed, "the server gave an unexpected reply to TIME"});
+         }
          done(time_of_day(std::chrono::seconds(seconds) + std::chrono::microseconds(microseconds)));
        }});
 }
