@@ -7,7 +7,7 @@
 #include "spi/claims.hpp"
 
 /// The rule of the line, for stores that keep the claims of a name in order but grant nothing themselves: each client
-/// looks at the line and finds out by this rule whether its claim's turn has come. All clients must use the same one.
+/// looks at the line and finds out by this rule whether its claim is granted. All clients must use the same one.
 namespace holdfast::kit {
 
 /// A claim in a line, as far as the rule goes.
@@ -18,7 +18,7 @@ struct LineEntry {
 };
 
 /// What the line means for one of its claims.
-struct Turn {
+struct LinePosition {
   enum class Kind : std::uint8_t {
     granted,
     behind_one,  ///< nothing changes for it before the claim at `ahead` goes or becomes shared
@@ -26,11 +26,18 @@ struct Turn {
   };
   Kind kind = Kind::granted;
   std::size_t ahead = 0;
-  friend bool operator==(const Turn&, const Turn&) = default;
+  friend bool operator==(const LinePosition&, const LinePosition&) = default;
 };
 
-/// Whether the claim at `place` has its turn. `line` begins with the oldest claim; all of its claims are alive, and all
-/// are of the lock, or all of the semaphore. `total` is how many permits the semaphore has now; locks ignore it.
-Turn turn_of(std::span<const LineEntry> line, std::size_t place, std::uint32_t total);
+/// Whether the claim at `place` is granted, and otherwise what it waits for. `line` begins with the oldest claim; all of
+/// its claims are alive, and all are of the lock, or all of the semaphore. `total` is how many permits the semaphore has
+/// now; locks ignore it.
+LinePosition position_of(std::span<const LineEntry> line, std::size_t place, std::uint32_t total);
+
+/// Older names, which only backends/etcd still uses.
+using Turn = LinePosition;
+inline LinePosition turn_of(std::span<const LineEntry> line, std::size_t place, std::uint32_t total) {
+  return position_of(line, place, total);
+}
 
 }  // namespace holdfast::kit

@@ -12,7 +12,7 @@
 namespace holdfast::zookeeper {
 namespace {
 
-using Kind = kit::Turn::Kind;
+using Kind = kit::LinePosition::Kind;
 using Names = std::vector<std::string>;
 
 constexpr const char* guid_1 = "00000000-0000-0001-0000-000000000002";
@@ -115,7 +115,7 @@ TEST(ZookeeperLine, OfThoseAheadTheFirstThatIsInTheWay) {
   };
   const auto writer = [](int number) { return "other-000000000" + std::string(1, char('0' + number)); };
   const Line line = Line::from({reader(0), reader(1), writer(2), writer(3), reader(4), writer(5)}, std::nullopt);
-  EXPECT_EQ(line.turn_of(4).ahead, 3U) << "the control: just ahead";
+  EXPECT_EQ(line.position_of(4).ahead, 3U) << "the control: just ahead";
   EXPECT_EQ(line.first_ahead_of(4), 2U);
   EXPECT_EQ(line.first_ahead_of(5), 0U);
   EXPECT_EQ(line.first_ahead_of(2), 0U);
@@ -165,9 +165,9 @@ TEST(ZookeeperLine, IsALineWhateverAServerCallsItsNodes) {
       ASSERT_EQ(sequence_of(entry.node), entry.sequence);
       const auto after = node_after(entry.sequence, "node-");
       ASSERT_EQ(after.has_value(), entry.sequence < 2147483646) << entry.node;
-      const kit::Turn turn = line.turn_of(place);
-      if (turn.kind == Kind::behind_one) {
-        ASSERT_LT(turn.ahead, place);
+      const kit::LinePosition position = line.position_of(place);
+      if (position.kind == Kind::behind_one) {
+        ASSERT_LT(position.ahead, place);
         ASSERT_LT(line.first_ahead_of(place), place);
       }
     }
@@ -189,7 +189,7 @@ TEST(ZookeeperLine, PermitsCountUpToTheTotalOfTheOldest) {
   const Line line = Line::from({node(guid_1, "-2-of-3-lock-0000000001"), node(guid_2, "-2-of-3-lock-0000000002")}, {});
   EXPECT_EQ(line.total(), 3U);
   EXPECT_TRUE(line.is_granted(0));
-  EXPECT_EQ(line.turn_of(1).kind, Kind::behind_all);
+  EXPECT_EQ(line.position_of(1).kind, Kind::behind_all);
   EXPECT_EQ(Line().total(), 0U);
 }
 

@@ -64,8 +64,8 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
       co_return ClaimAnswer{};
     }
     const std::size_t place = snapshot.line.place_of(*entry);
-    const kit::Turn turn = snapshot.line.turn_of(place);
-    claim->waiting = turn.kind != kit::Turn::Kind::granted;
+    const kit::LinePosition position = snapshot.line.position_of(place);
+    claim->waiting = position.kind != kit::LinePosition::Kind::granted;
     ClaimAnswer answer = answer_for(*claim);
     answer.place = claim->waiting ? static_cast<std::uint32_t>(place) : 0;
     if (!claim->waiting) {
@@ -73,7 +73,7 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
       watch_later(key);
       co_return answer;
     }
-    if (turn.kind == kit::Turn::Kind::behind_all) {
+    if (position.kind == kit::LinePosition::Kind::behind_all) {
       if (claim->ahead == claim->line) co_return answer;
       // Watch every change of the line, and read it once more: it may have changed before the watch was set.
       claim->ahead = claim->line;
@@ -82,7 +82,7 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
           co_await reading_line(session, claim->line, key.permits(), Freshness::at_least_ours, Session::Watching::yes);
       continue;
     }
-    const std::size_t before = sessions_.address().fair ? turn.ahead : snapshot.line.first_ahead_of(place);
+    const std::size_t before = sessions_.address().fair ? position.ahead : snapshot.line.first_ahead_of(place);
     const std::string ahead = claim->line + "/" + snapshot.line.entries()[before].node;
     if (claim->ahead == ahead) co_return answer;
     known_.watch(*session, ahead, key);

@@ -194,7 +194,7 @@ bool Line::admits(const spi::Mode& mode) const {
   std::vector<kit::LineEntry> line = rule_;
   line.push_back({mode});
   const std::uint32_t then = total_ == 0 ? mode.limit : total_;
-  return kit::turn_of(line, line.size() - 1, then).kind == kit::Turn::Kind::granted;
+  return kit::position_of(line, line.size() - 1, then).kind == kit::LinePosition::Kind::granted;
 }
 
 Line Line::without(std::string_view guid) const {

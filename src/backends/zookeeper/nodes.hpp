@@ -115,8 +115,8 @@ class Line {
 
   const Entry* find(std::string_view guid) const;
   std::size_t place_of(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_->data()); }
-  kit::Turn turn_of(std::size_t place) const { return kit::turn_of(rule_, place, total_); }
-  bool is_granted(std::size_t place) const { return turn_of(place).kind == kit::Turn::Kind::granted; }
+  kit::LinePosition position_of(std::size_t place) const { return kit::position_of(rule_, place, total_); }
+  bool is_granted(std::size_t place) const { return position_of(place).kind == kit::LinePosition::Kind::granted; }
   /// The oldest of the claims that it waits for; it cannot be granted before that one ends. REQUIRES: it is behind_one.
   std::size_t first_ahead_of(std::size_t place) const;
   /// Whether a claim of this mode that joined now would be granted.
