@@ -88,7 +88,7 @@ constexpr Duration patience(milliseconds lease) {
 /// What the store says of one claim.
 struct ClaimAnswer {
   enum class Standing {
-    granted,  ///< its turn has come
+    granted,  ///< it has what it asked for
     waiting,  ///< it stands in the line
     absent,   ///< there is no such claim: refused, expired, withdrawn, broken
   };

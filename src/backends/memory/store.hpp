@@ -29,7 +29,7 @@ struct StoreRules {
   bool renewal_recreates = false;          ///< renewing a claim that is gone makes a new one
   bool release_by_name = false;            ///< releasing frees whoever holds the name
   bool reuse_number_after_expiry = false;  ///< whoever follows an expired holder gets its number again
-  bool hand_off_extends_lease = false;     ///< a waiter's lease starts anew when its turn comes
+  bool hand_off_extends_lease = false;     ///< a waiter's lease starts anew when it is granted
   bool readers_ignore_writers = false;     ///< shared claims fit beside an exclusive one
   bool readers_overtake = false;           ///< shared claims that fit do not wait for those before them
   bool expiry_frees_twice = false;         ///< what an expired holder had counts as free twice

@@ -115,7 +115,7 @@ spi::Result<bool> Store::resize(const LockName& name, std::uint32_t total, Insta
   line->limit = total;
   for (Claim *claim = line->waiting.front(), *next = nullptr; claim != nullptr; claim = next) {
     next = claim->next;
-    if (claim->units <= total) continue;  // else its turn would never come
+    if (claim->units <= total) continue;  // else it would never be granted
     tell(*claim, Event::Kind::check, {});
     remove(*claim);
   }

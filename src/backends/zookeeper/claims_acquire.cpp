@@ -42,10 +42,10 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 
 /// The name that a claim's node will have if the claim is alone in its line; empty if that cannot be foreseen. With any
 /// other name, there may be others. With this one there are none:
-/// - The claim that it replaces is exclusive and had its turn: whatever was made before its node had gone.
+/// - The claim that it replaces is exclusive and was granted: whatever was made before its node had gone.
 /// - The servers number new nodes by how many were ever made in the line, by anybody: nothing was made between the two.
 /// - Its node was still there, because the change that makes ours removes it: so it is the same line, not one that was
-///   removed and is counted anew, and it had its turn until then.
+///   removed and is counted anew, and it was granted until then.
 std::optional<std::string> node_if_alone(const std::string& line, const std::string& new_node,
                                          const std::optional<KnownClaim>& replaced) {
   const bool held_alone =

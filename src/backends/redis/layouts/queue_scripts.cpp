@@ -197,7 +197,7 @@ for i = 1, #ARGV / 2 do
     local record, asked = find(id)
     if record then record = arm(id, record, lease) end
     promote()
-    -- It may have been its turn just now.
+    -- It may have been granted just now.
     if record then answer = describe(id, redis.call('HGET', claims, id), asked) end
     leave()
   end
