@@ -84,7 +84,7 @@ class OperationsWorld {
   Dice& dice() { return dice_; }
   OperationsClient& client(std::size_t at) { return clients_[at]; }
   std::size_t clients() const { return clients_.size(); }
-  memory::Store& store() { return store_; }
+  memory::StoreModel& store() { return store_; }
   std::chrono::system_clock::time_point wall() const {
     return std::chrono::system_clock::time_point(std::chrono::seconds(1'000'000'000)) +
            std::chrono::duration_cast<std::chrono::system_clock::duration>(timeline_.now.time_since_epoch());
@@ -119,7 +119,7 @@ class OperationsWorld {
   Dice dice_;
   std::uint32_t trouble_;  ///< per mille of the messages that suffer
   const Clock store_clock_;
-  memory::Store store_;
+  memory::StoreModel store_;
   std::deque<OperationsClient> clients_;
   std::vector<base::Task> tasks_;
   std::map<std::string, std::map<std::uint64_t, ClaimStatus>> holders_ever_;  ///< for shows_the_dead

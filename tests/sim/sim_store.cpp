@@ -11,7 +11,7 @@ using Standing = Message::Standing;
 void SimStore::start(const Plan& plan, const memory::StoreRules& rules) {
   memory::StoreRules these = rules;
   these.number_on_joining = plan.waiting == Waiting::watched;
-  store_ = std::make_unique<memory::Store>(these);
+  store_ = std::make_unique<memory::StoreModel>(these);
   clock_ = Clock(std::chrono::seconds(100), plan.store_ppm);
   waiting_ = plan.waiting;
   lazy_ = plan.lazy_expiry;

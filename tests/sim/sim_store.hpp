@@ -45,7 +45,7 @@ class SimStore {
 
   /// Whether there are no claims, once every lease that ever ran has ended.
   bool empty_in_the_end(Duration longest_lease);
-  const memory::Store::Counters& counters() const { return store_->counters(); }
+  const memory::StoreModel::Counters& counters() const { return store_->counters(); }
 
  private:
   spi::ClaimRef ref_to(std::uint32_t claim, std::uint32_t lease) const;
@@ -74,7 +74,7 @@ class SimStore {
 
   Timeline& timeline_;
   Network& network_;
-  std::unique_ptr<memory::Store> store_;
+  std::unique_ptr<memory::StoreModel> store_;
   Clock clock_;
   Waiting waiting_ = Waiting::pushed;
   bool lazy_ = false;

@@ -6,7 +6,7 @@ namespace holdfast::memory {
 namespace {
 
 TEST(MemoryRegisters, WriteOnlyWhatWasReadLast) {
-  Store store;
+  StoreModel store;
   RegisterTable& registers = store.registers();
   EXPECT_EQ(registers.read("r").version, 0U);
   const auto first = registers.write_if("r", 0, "one").value();
@@ -22,7 +22,7 @@ TEST(MemoryRegisters, WriteOnlyWhatWasReadLast) {
 }
 
 TEST(MemoryRegisters, AddToNumbersOnly) {
-  Store store;
+  StoreModel store;
   RegisterTable& registers = store.registers();
   EXPECT_EQ(registers.add("n", 5).value(), 5);
   EXPECT_EQ(registers.add("n", -7).value(), -2);
@@ -38,7 +38,7 @@ TEST(MemoryRegisters, AddToNumbersOnly) {
 }
 
 TEST(MemoryRegisters, TellWatchersOnce) {
-  Store store;
+  StoreModel store;
   RegisterTable& registers = store.registers();
   EXPECT_FALSE(registers.watch(1, "r", 0));
   EXPECT_FALSE(registers.watch(1, "r", 0));

@@ -78,7 +78,7 @@ class World {
   Instant now = Instant(hours(1));
   LockName name = "name";
   std::map<int, LockKind> kinds;
-  Store store;
+  StoreModel store;
 
  private:
   std::vector<int> told(Event::Kind kind) {

@@ -63,7 +63,7 @@ class MemoryBackend final : public spi::Backend,
  private:
   void acquire(const ClaimRequest& request, Done<ClaimAnswer> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) {
+    run(std::move(done), [&](StoreModel& store) {
       auto answer = store.acquire(request, client_, now);
       if (answer.ok()) prove(answer.value(), now);
       return answer;
@@ -72,12 +72,12 @@ class MemoryBackend final : public spi::Backend,
 
   void release(const ClaimRef& claim, Done<bool> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.release(claim, now)); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.release(claim, now)); });
   }
 
   void renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimAnswer>> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) {
+    run(std::move(done), [&](StoreModel& store) {
       std::vector<ClaimAnswer> answers;
       answers.reserve(claims.size());
       for (const ClaimRef& claim : claims) prove(answers.emplace_back(store.renew(claim, now)), now);
@@ -87,53 +87,54 @@ class MemoryBackend final : public spi::Backend,
 
   void downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return store.downgrade(claim, now); });
+    run(std::move(done), [&](StoreModel& store) { return store.downgrade(claim, now); });
   }
 
   void read(const LockName& name, Done<Versioned> done) override {
-    run(std::move(done), [&](Store& store) { return Result(store.registers().read(name)); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.registers().read(name)); });
   }
 
   void write_if(const LockName& name, std::uint64_t expected, std::string value, Done<WriteAnswer> done) override {
-    run(std::move(done), [&](Store& store) { return store.registers().write_if(name, expected, std::move(value)); });
+    run(std::move(done),
+        [&](StoreModel& store) { return store.registers().write_if(name, expected, std::move(value)); });
   }
 
   void add(const LockName& name, std::int64_t amount, Done<std::int64_t> done) override {
-    run(std::move(done), [&](Store& store) { return store.registers().add(name, amount); });
+    run(std::move(done), [&](StoreModel& store) { return store.registers().add(name, amount); });
   }
 
   void watch(const LockName& name, std::uint64_t seen, Done<> done) override {
     if (!store_) return answer(std::move(done), Result<>(closed()));
     const bool changed =
-        store_->apply(client_, [&](Store& store) { return store.registers().watch(client_, name, seen); });
+        store_->apply(client_, [&](StoreModel& store) { return store.registers().watch(client_, name, seen); });
     if (changed) return answer(std::move(done), Result<>(spi::Nothing{}));
     watches_.add(name, std::move(done));
   }
 
   void show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.show(name, kind, now, system_clock::now())); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.show(name, kind, now, system_clock::now())); });
   }
 
   void list(std::string_view prefix, Done<std::vector<LockStatus>> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.list(prefix, now, system_clock::now())); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.list(prefix, now, system_clock::now())); });
   }
 
   void evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.evict(name, kind, up_to, now)); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.evict(name, kind, up_to, now)); });
   }
 
   void ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                       Done<std::size_t> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return Result(store.ask_to_release(name, kind, request, now)); });
+    run(std::move(done), [&](StoreModel& store) { return Result(store.ask_to_release(name, kind, request, now)); });
   }
 
   void resize(const LockName& name, std::uint32_t total, Done<bool> done) override {
     const Instant now = loop_.now();
-    run(std::move(done), [&](Store& store) { return store.resize(name, total, now); });
+    run(std::move(done), [&](StoreModel& store) { return store.resize(name, total, now); });
   }
 
   void now(Done<system_clock::time_point> done) override { answer(std::move(done), Result(system_clock::now())); }
@@ -156,7 +157,7 @@ class MemoryBackend final : public spi::Backend,
   static Failure closed() { return {Errc::closed, "the client's memory: store is closed"}; }
 
   void unwatch(const LockName& name) {
-    store_->apply(client_, [&](Store& store) {
+    store_->apply(client_, [&](StoreModel& store) {
       store.registers().unwatch(client_, name);
       return spi::Nothing{};
     });

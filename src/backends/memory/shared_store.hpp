@@ -22,7 +22,7 @@ class SharedStore {
   ClientNumber subscribe(std::shared_ptr<Mailbox> mailbox);
   void unsubscribe(ClientNumber client);
 
-  /// Runs `operation(Store&)`, then tells everybody concerned. Called under the monitor of the client `caller`.
+  /// Runs `operation(StoreModel&)`, then tells everybody concerned. Called under the monitor of the client `caller`.
   template <class Operation>
   auto apply(ClientNumber caller, Operation operation) {
     std::vector<Delivery> deliveries;
@@ -46,7 +46,7 @@ class SharedStore {
   static void deliver(ClientNumber caller, std::vector<Delivery> deliveries);
 
   std::mutex mutex_;
-  Store store_;
+  StoreModel store_;
   ClientNumber last_client_ = 0;
   std::unordered_map<ClientNumber, std::shared_ptr<Mailbox>> mailboxes_;
 };

@@ -25,7 +25,7 @@ constexpr ClientNumber nobody = static_cast<ClientNumber>(-1);
 
 }  // namespace
 
-Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber client, Instant now) {
+Result<ClaimAnswer> StoreModel::acquire(const ClaimRequest& request, ClientNumber client, Instant now) {
   if (auto failure = kit::why_invalid(request)) return *std::move(failure);
   advance(now);
   if (request.replaces && *request.replaces != request.id) {
@@ -47,7 +47,7 @@ Result<ClaimAnswer> Store::acquire(const ClaimRequest& request, ClientNumber cli
   return describe(claim, now);
 }
 
-bool Store::release(const ClaimRef& ref, Instant now) {
+bool StoreModel::release(const ClaimRef& ref, Instant now) {
   advance(now);
   Claim* claim = find(ref);
   if (rules_.release_by_name) {
@@ -63,7 +63,7 @@ bool Store::release(const ClaimRef& ref, Instant now) {
   return true;
 }
 
-ClaimAnswer Store::renew(const ClaimRef& ref, Instant now) {
+ClaimAnswer StoreModel::renew(const ClaimRef& ref, Instant now) {
   advance(now);
   Claim* const claim = find(ref);
   if (claim != nullptr) {
@@ -77,7 +77,7 @@ ClaimAnswer Store::renew(const ClaimRef& ref, Instant now) {
   return {};
 }
 
-Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
+Result<ClaimAnswer> StoreModel::downgrade(const ClaimRef& ref, Instant now) {
   advance(now);
   Claim* const claim = find(ref);
   if (claim == nullptr) return ClaimAnswer{};
@@ -92,7 +92,7 @@ Result<ClaimAnswer> Store::downgrade(const ClaimRef& ref, Instant now) {
   return describe(*claim, now);
 }
 
-void Store::advance(Instant now) {
+void StoreModel::advance(Instant now) {
   if (expiries_.next() > now) return;
   // First all that are due, then the promotions: nobody is promoted who is dead by now.
   while (expiries_.next() <= now) {
@@ -120,9 +120,9 @@ void Store::advance(Instant now) {
   unsettled_.clear();
 }
 
-std::vector<Event> Store::take_events() { return std::exchange(events_, {}); }
+std::vector<Event> StoreModel::take_events() { return std::exchange(events_, {}); }
 
-void Store::lose_everything() {
+void StoreModel::lose_everything() {
   expiries_.clear();
   vacant_.clear();
   claims_.clear();

@@ -45,7 +45,7 @@ struct StoreRules {
 /// be told is kept until take_events(). Grants are numbered by one counter for the whole store, from 1. A name whose
 /// last claim has gone leaves nothing behind that counts (some emptied lines are kept for the next names).
 /// Not thread-safe.
-class Store {
+class StoreModel {
  public:
   struct Counters {
     std::uint64_t grants = 0;
@@ -54,9 +54,9 @@ class Store {
     std::uint64_t stale_releases = 0;  ///< refused, because the claim had gone
   };
 
-  explicit Store(StoreRules rules = {}) : rules_(rules) {}
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
+  explicit StoreModel(StoreRules rules = {}) : rules_(rules) {}
+  StoreModel(const StoreModel&) = delete;
+  StoreModel& operator=(const StoreModel&) = delete;
 
   // Claims: see spi::Claims. `client` is whom to tell about this claim from now on.
 

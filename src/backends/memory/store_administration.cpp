@@ -51,13 +51,14 @@ std::optional<LockStatus> status_of(const Line& line, const Wall& wall) {
 
 }  // namespace
 
-std::optional<LockStatus> Store::show(const LockName& name, LockKind kind, Instant now, system_clock::time_point wall) {
+std::optional<LockStatus> StoreModel::show(const LockName& name, LockKind kind, Instant now,
+                                           system_clock::time_point wall) {
   advance(now);
   const Line* const line = find_line(name, kind);
   return line != nullptr && !line->vacant() ? status_of(*line, {now, wall}) : std::nullopt;
 }
 
-std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system_clock::time_point wall) {
+std::vector<LockStatus> StoreModel::list(std::string_view prefix, Instant now, system_clock::time_point wall) {
   advance(now);
   std::vector<const Line*> found;
   for (const auto& [key, line] : lines_) {
@@ -75,7 +76,7 @@ std::vector<LockStatus> Store::list(std::string_view prefix, Instant now, system
   return locks;
 }
 
-std::size_t Store::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Instant now) {
+std::size_t StoreModel::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Instant now) {
   advance(now);
   Line* const line = find_line(name, kind);
   if (line == nullptr || line->vacant()) return 0;
@@ -93,7 +94,8 @@ std::size_t Store::evict(const LockName& name, LockKind kind, std::uint64_t up_t
   return evicted;
 }
 
-std::size_t Store::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request, Instant now) {
+std::size_t StoreModel::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
+                                       Instant now) {
   advance(now);
   const Line* const line = find_line(name, kind);
   if (line == nullptr) return 0;
@@ -107,7 +109,7 @@ std::size_t Store::ask_to_release(const LockName& name, LockKind kind, const Rel
   return asked;
 }
 
-spi::Result<bool> Store::resize(const LockName& name, std::uint32_t total, Instant now) {
+spi::Result<bool> StoreModel::resize(const LockName& name, std::uint32_t total, Instant now) {
   if (auto failure = kit::why_invalid_total(name, total)) return *std::move(failure);
   advance(now);
   Line* const line = find_line(name, LockKind::semaphore);

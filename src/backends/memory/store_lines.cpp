@@ -25,7 +25,7 @@ constexpr int holders_to_look_at = 64;
 
 }  // namespace
 
-Claim* Store::find(const LockName& name, LockKind kind, const ClaimId& id) {
+Claim* StoreModel::find(const LockName& name, LockKind kind, const ClaimId& id) {
   for (auto [at, end] = claims_.equal_range(id); at != end; ++at) {
     const LineKey& line = *at->second.line->key;
     if (line.kind == kind && line.name == name && !at->second.ghost) return &at->second;
@@ -33,12 +33,12 @@ Claim* Store::find(const LockName& name, LockKind kind, const ClaimId& id) {
   return nullptr;
 }
 
-Line* Store::find_line(const LockName& name, LockKind kind) {
+Line* StoreModel::find_line(const LockName& name, LockKind kind) {
   const auto found = lines_.find(LineKeyView{name, kind});
   return found == lines_.end() ? nullptr : &found->second;
 }
 
-Line& Store::line_for(const LockName& name, LockKind kind) {
+Line& StoreModel::line_for(const LockName& name, LockKind kind) {
   if (Line* line = find_line(name, kind)) return *line;
   auto at = lines_.end();
   if (vacant_.size() == max_vacant_lines) {
@@ -57,7 +57,7 @@ Line& Store::line_for(const LockName& name, LockKind kind) {
   return at->second;
 }
 
-Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client, Instant now) {
+Claim& StoreModel::join(Line& line, const ClaimRequest& request, ClientNumber client, Instant now) {
   auto at = claims_.end();
   if (spare_claims_.empty()) {
     at = claims_.emplace(request.id, Claim{});
@@ -95,13 +95,13 @@ Claim& Store::join(Line& line, const ClaimRequest& request, ClientNumber client,
   return claim;
 }
 
-void Store::withdraw(Claim& claim, Instant now) {
+void StoreModel::withdraw(Claim& claim, Instant now) {
   Line& line = *claim.line;
   remove(claim);
   settle(line, now);
 }
 
-void Store::remove(Claim& claim) {
+void StoreModel::remove(Claim& claim) {
   Line& line = *claim.line;
   if (claim.granted) {
     line.granted.erase(claim);
@@ -123,16 +123,16 @@ void Store::remove(Claim& claim) {
   spare_claims_.push_back(claims_.extract(at));
 }
 
-void Store::settle(Line& line, Instant now) {
+void StoreModel::settle(Line& line, Instant now) {
   promote(line, now, nullptr);
   if (line.vacant()) retire(line);
 }
 
-bool Store::fits(const Line& line, std::uint32_t units) const {
+bool StoreModel::fits(const Line& line, std::uint32_t units) const {
   return line.fits(units) || (rules_.readers_ignore_writers && units == 1 && line.limit == Line::everything);
 }
 
-void Store::promote(Line& line, Instant now, const Claim* requester) {
+void StoreModel::promote(Line& line, Instant now, const Claim* requester) {
   // Strictly in order: one that does not fit blocks those behind it, or it could wait for ever.
   while (!line.waiting.empty() && fits(line, line.waiting.front()->units)) grant(*line.waiting.front(), now, requester);
   if (rules_.readers_overtake && requester != nullptr && line.waiting.back() == requester &&
@@ -141,7 +141,7 @@ void Store::promote(Line& line, Instant now, const Claim* requester) {
   }
 }
 
-void Store::grant(Claim& claim, Instant now, const Claim* requester) {
+void StoreModel::grant(Claim& claim, Instant now, const Claim* requester) {
   Line& line = *claim.line;
   line.waiting.erase(claim);
   line.granted.push_back(claim);
@@ -158,7 +158,7 @@ void Store::grant(Claim& claim, Instant now, const Claim* requester) {
   tell(claim, Event::Kind::granted, describe(claim, now));
 }
 
-void Store::arm(Claim& claim, milliseconds lease, Instant now) {
+void StoreModel::arm(Claim& claim, milliseconds lease, Instant now) {
   if (const Instant end = base::end_of(lease, now); end > claim.expires) {
     claim.expires = end;
     expiries_.update(claim);
@@ -170,7 +170,7 @@ void Store::arm(Claim& claim, milliseconds lease, Instant now) {
   claim.lease = std::chrono::floor<milliseconds>(claim.expires - now);
 }
 
-void Store::retire(Line& line) {
+void StoreModel::retire(Line& line) {
   line.ordinals_stale = false;
   if (vacant_.size() == max_vacant_lines) {
     lines_.erase(lines_.find(*line.key));
@@ -180,12 +180,12 @@ void Store::retire(Line& line) {
   vacant_.push_back(&line);
 }
 
-std::uint64_t Store::next_number(const Line& line) {
+std::uint64_t StoreModel::next_number(const Line& line) {
   if (rules_.reuse_number_after_expiry && line.expired_number != 0) return line.expired_number;
   return ++number_;
 }
 
-ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
+ClaimAnswer StoreModel::describe(const Claim& claim, Instant now) const {
   Line& line = *claim.line;
   ClaimAnswer answer;
   answer.number = claim.number;
@@ -220,7 +220,7 @@ ClaimAnswer Store::describe(const Claim& claim, Instant now) const {
   return answer;
 }
 
-void Store::tell(const Claim& claim, Event::Kind kind, ClaimAnswer answer) {
+void StoreModel::tell(const Claim& claim, Event::Kind kind, ClaimAnswer answer) {
   const LineKey& line = *claim.line->key;
   events_.push_back({claim.client, kind, line.name, line.kind, claim.id, std::move(answer)});
 }
