@@ -110,7 +110,7 @@ struct ClaimAnswer {
   /// waiting: ask again after at most this long, even if nothing is heard. Polling stores: their interval. Others: when
   /// the holder's lease ends, so that its death is noticed then. Zero: the next renewal is soon enough.
   milliseconds check_after = {};
-  /// granted: somebody asks the holder to let go. `within` is what is left of the time it was given, at least zero.
+  /// granted: somebody asks the holder to release it. `within` is what is left of the time it was given, at least zero.
   std::optional<ReleaseRequest> asked_to_release = {};
 };
 

@@ -5,7 +5,7 @@
 
 namespace holdfast::sqlite {
 
-/// What people on call do: one transaction each.
+/// Operations for operators: one transaction each.
 class SqliteAdministration final : public spi::Administration {
  public:
   /// REQUIRES: both outlive it.

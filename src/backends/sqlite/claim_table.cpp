@@ -109,7 +109,7 @@ base::Instant instant_in(const Statement::Rows& row, int column) {
   return as_instant(row.integer(column, 0, std::numeric_limits<std::int64_t>::max()));
 }
 
-/// Of what decides over grants. Who is asked to let go, and why, is not part of it.
+/// Of what decides over grants. Who is asked to release, and why, is not part of it.
 std::int64_t checksum_of(const LineKey& line, const Claim& claim) {
   return Checksum()
       .add(line.name)

@@ -11,7 +11,7 @@
 namespace holdfast::cli {
 
 /// What is different between two looks at a store, as far as looks can tell: what began and ended between them is not
-/// seen, nor why somebody let go, unless the tool broke the lock.
+/// seen, nor why somebody released a lock, unless the tool broke the lock.
 ///
 /// | kind       | somebody ...                                                                                      |
 /// |------------|---------------------------------------------------------------------------------------------------|

@@ -240,8 +240,8 @@ void Claim::handle_kept(const ClaimAnswer& answer) {
   if (id_ == kept && phase_ == Phase::granted) note_release_request(answer);
 }
 
-/// Every answer repeats the request to let go, so one is recognised by its reason and its deadline: deadlines that differ
-/// by less than a request to the store may take are the same, and so are those that have passed.
+/// Every answer repeats the request to release, so one is recognised by its reason and its deadline. Deadlines that
+/// differ by less than a request to the store may take are the same, and so are those that have passed.
 void Claim::note_release_request(const ClaimAnswer& answer) {
   if (!answer.asked_to_release) return;
   const auto& [reason, within] = *answer.asked_to_release;

@@ -1,4 +1,4 @@
-// What people on call ask the store, in the names and kinds that users know.
+// Operations for operators, in the names and kinds that users know.
 
 #include <optional>
 #include <utility>

@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 
 /// Shows one lock of the layout `plain`, and breaks it, whoever holds it. It lists nothing, because nobody can tell
-/// which keys of a database are locks; and it asks no holder to let go, because holders of other libraries would not
+/// which keys of a database are locks; and it asks no holder to release, because holders of other libraries would not
 /// hear it.
 class PlainAdministration final : public spi::Administration {
  public:

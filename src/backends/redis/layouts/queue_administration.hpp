@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-/// Shows the lines of the layout `queue`, evicts holders, asks them to let go and resizes semaphores.
+/// Shows the lines of the layout `queue`, evicts holders, asks them to release and resizes semaphores.
 class QueueAdministration final : public spi::Administration {
  public:
   /// REQUIRES: all outlive it.
