@@ -1,6 +1,7 @@
 #include "backends/etcd/administration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <set>
 #include <utility>
@@ -26,25 +27,28 @@ constexpr std::size_t most_operations = 100;
 /// How many leases are asked for at a time.
 constexpr std::size_t most_leases = 1000;
 
+constexpr std::array kinds = {LockKind::lock, LockKind::semaphore};
+
 }  // namespace
 
 // --- looking --------------------------------------------------------------------------------------------------------
 
 void EtcdAdministration::show(const LockName& name, LockKind kind, Done<std::optional<LockStatus>> done) {
-  showing(name, kind == LockKind::semaphore).start(std::move(done));
+  showing(name, kind).start(std::move(done));
 }
 
-Operation<std::optional<LockStatus>> EtcdAdministration::showing(LockName name, bool permits) {
-  const kit::RequestOrder::Place queued = order_.enter(name.text());
+Operation<std::optional<LockStatus>> EtcdAdministration::showing(LockName name, LockKind kind) {
+  const std::string path = keys_.line(name.text(), kind);
+  const kit::RequestOrder::Place queued = order_.enter(path);
   co_await queued;
   const Instant until = deadline();
-  auto line = co_await reading(keys_.line(name.text(), permits), until);
+  auto line = co_await reading(path, until);
   if (!line.ok()) co_return std::move(line.failure());
   if (line.value().empty()) co_return std::optional<LockStatus>();
   std::vector<const Line*> lines = {&line.value()};
   auto left = co_await looking_at_leases(std::move(lines), until);
   if (!left.ok()) co_return std::move(left.failure());
-  co_return std::optional(status_of(name.text(), permits, line.value(), left.value()));
+  co_return std::optional(status_of(name.text(), kind, line.value(), left.value()));
 }
 
 void EtcdAdministration::list(std::string_view prefix, Done<std::vector<LockStatus>> done) {
@@ -54,17 +58,17 @@ void EtcdAdministration::list(std::string_view prefix, Done<std::vector<LockStat
 Operation<std::vector<LockStatus>> EtcdAdministration::listing(std::string prefix) {
   const Instant until = deadline();
   Transaction read;
-  for (const bool permits : {false, true}) {
-    const auto [begin, end] = keys_.range_of_lines(prefix, permits);
+  for (const LockKind kind : kinds) {
+    const auto [begin, end] = keys_.range_of_lines(prefix, kind);
     read.then.emplace_back(Range{.key = begin, .range_end = end});
   }
   auto reply = co_await transacting(link_, std::move(read), until);
   if (!reply.ok()) co_return std::move(reply.failure());
-  std::map<std::pair<std::string, bool>, std::vector<KeyValue>> found;
-  for (const bool permits : {false, true}) {
-    for (KeyValue& each : reply.value().outcomes[permits ? 1 : 0].found) {
-      const auto name = keys_.name_in(each.key, permits);
-      if (name) found[{*name, permits}].push_back(std::move(each));
+  std::map<std::pair<std::string, LockKind>, std::vector<KeyValue>> found;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    for (KeyValue& each : reply.value().outcomes[i].found) {
+      const auto name = keys_.name_in(each.key, kinds[i]);
+      if (name) found[{*name, kinds[i]}].push_back(std::move(each));
     }
   }
   std::vector<Line> lines;
@@ -117,13 +121,12 @@ Operation<EtcdAdministration::Left> EtcdAdministration::looking_at_leases(std::v
   co_return left;
 }
 
-LockStatus EtcdAdministration::status_of(const std::string& name, bool permits, const Line& line, const Left& left) {
+LockStatus EtcdAdministration::status_of(const std::string& name, LockKind kind, const Line& line, const Left& left) {
   LockStatus status;
   status.name = name;
-  if (permits) {
-    status.kind = LockKind::semaphore;
-    status.total = line.total();
-  }
+  status.kind = kind;
+  const bool permits = kind == LockKind::semaphore;
+  if (permits) status.total = line.total();
   for (std::size_t place = 0; place < line.size(); ++place) {
     const Line::Claim& claim = line[place];
     const bool granted = line.is_granted(place);
@@ -181,15 +184,16 @@ Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::o
 }
 
 void EtcdAdministration::evict(const LockName& name, LockKind kind, std::uint64_t up_to, Done<std::size_t> done) {
-  evicting(name, kind == LockKind::semaphore, up_to).start(std::move(done));
+  evicting(name, kind, up_to).start(std::move(done));
 }
 
-Operation<std::size_t> EtcdAdministration::evicting(LockName name, bool permits, std::uint64_t up_to) {
-  const kit::RequestOrder::Place queued = order_.enter(name.text());
+Operation<std::size_t> EtcdAdministration::evicting(LockName name, LockKind kind, std::uint64_t up_to) {
+  const std::string path = keys_.line(name.text(), kind);
+  const kit::RequestOrder::Place queued = order_.enter(path);
   co_await queued;
   const Instant until = deadline();
   for (;;) {
-    auto line = co_await reading(keys_.line(name.text(), permits), until);
+    auto line = co_await reading(path, until);
     if (!line.ok()) co_return std::move(line.failure());
     std::vector<Change> changes;
     for (std::size_t place = 0; place < line.value().size(); ++place) {
@@ -207,15 +211,16 @@ Operation<std::size_t> EtcdAdministration::evicting(LockName name, bool permits,
 
 void EtcdAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                         Done<std::size_t> done) {
-  asking(name, kind == LockKind::semaphore, request).start(std::move(done));
+  asking(name, kind, request).start(std::move(done));
 }
 
-Operation<std::size_t> EtcdAdministration::asking(LockName name, bool permits, ReleaseRequest request) {
-  const kit::RequestOrder::Place queued = order_.enter(name.text());
+Operation<std::size_t> EtcdAdministration::asking(LockName name, LockKind kind, ReleaseRequest request) {
+  const std::string path = keys_.line(name.text(), kind);
+  const kit::RequestOrder::Place queued = order_.enter(path);
   co_await queued;
   const Instant until = deadline();
   for (;;) {
-    auto line = co_await reading(keys_.line(name.text(), permits), until);
+    auto line = co_await reading(path, until);
     if (!line.ok()) co_return std::move(line.failure());
     std::vector<Change> changes;
     for (std::size_t place = 0; place < line.value().size(); ++place) {
@@ -242,12 +247,12 @@ void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<
 
 /// Writes the new total into all claims, the oldest first.
 Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total) {
-  const kit::RequestOrder::Place queued = order_.enter(name.text());
+  const std::string path = keys_.line(name.text(), LockKind::semaphore);
+  const kit::RequestOrder::Place queued = order_.enter(path);
   co_await queued;
   const Instant until = deadline();
-  const std::string key = keys_.line(name.text(), true);
   for (;;) {
-    auto read = co_await reading(key, until);
+    auto read = co_await reading(path, until);
     if (!read.ok()) co_return std::move(read.failure());
     const Line& line = read.value();
     if (line.empty()) co_return false;
@@ -261,7 +266,7 @@ Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total)
       record.keeps = record.keeps || granted;  // lowering takes nothing away
       changes.back().record = std::move(record);
     }
-    WholeLine whole = {.line = key, .door = keys_.door(name.text()), .newest = line[line.size() - 1].create_revision};
+    WholeLine whole = {.line = path, .door = keys_.door(name.text()), .newest = line[line.size() - 1].create_revision};
     auto changed = co_await changing(std::move(changes), std::move(whole), until);
     if (!changed.ok()) co_return std::move(changed.failure());
     if (changed.value()) co_return true;

@@ -45,17 +45,17 @@ class EtcdAdministration final : public spi::Administration {
     std::int64_t newest = 0;  ///< the create revision of its last claim
   };
 
-  spi::Operation<std::optional<LockStatus>> showing(LockName name, bool permits);
+  spi::Operation<std::optional<LockStatus>> showing(LockName name, LockKind kind);
   spi::Operation<std::vector<LockStatus>> listing(std::string prefix);
-  spi::Operation<std::size_t> evicting(LockName name, bool permits, std::uint64_t up_to);
-  spi::Operation<std::size_t> asking(LockName name, bool permits, ReleaseRequest request);
+  spi::Operation<std::size_t> evicting(LockName name, LockKind kind, std::uint64_t up_to);
+  spi::Operation<std::size_t> asking(LockName name, LockKind kind, ReleaseRequest request);
   spi::Operation<bool> resizing(LockName name, std::uint32_t total);
 
   spi::Operation<Line> reading(std::string line, base::Instant until);
   spi::Operation<Left> looking_at_leases(std::vector<const Line*> lines, base::Instant until);
   /// False if somebody was quicker: then perhaps only some of them are made. The oldest claims come first.
   spi::Operation<bool> changing(std::vector<Change> changes, std::optional<WholeLine> whole, base::Instant until);
-  static LockStatus status_of(const std::string& name, bool permits, const Line& line, const Left& left);
+  static LockStatus status_of(const std::string& name, LockKind kind, const Line& line, const Left& left);
   base::Instant deadline() const { return loop_.now() + spi::longest_patience; }
 
   spi::Loop& loop_;

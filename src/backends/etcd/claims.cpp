@@ -41,10 +41,6 @@ base::Duration EtcdClaims::patience_for(milliseconds lease) {
   return spi::patience(only_asks ? lease : std::max(lease, shortest_lease));
 }
 
-std::vector<std::string> EtcdClaims::Wanted::possible_keys() const {
-  return permits() ? std::vector{key} : std::vector{key, other_key};
-}
-
 Failure EtcdClaims::Wanted::different_total(std::uint32_t total) const {
   return kit::different_total({.name = claim.name, .id = claim.id, .mode = mode}, total);
 }
@@ -58,18 +54,15 @@ EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
       kind(request.lease_kind),
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
-      line(keys.line(request.name.text(), permits())) {
+      line(keys.line(request.name.text(), request.kind())) {
   if (request.replaces && *request.replaces != request.id) replaces = request.replaces;
 }
 
 void EtcdClaims::Wanted::choose_keys(const Keys& keys, spi::ClaimId slot) {
   const std::string& name = claim.name.text();
   key = keys.claim(name, mode.kind, slot);
-  if (permits()) {
-    door = keys.door(name);
-  } else {
-    other_key = keys.claim(name, mode.kind == ClaimMode::shared ? ClaimMode::exclusive : ClaimMode::shared, slot);
-  }
+  possible_keys = keys.claims(name, claim.kind, slot);
+  if (permits()) door = keys.door(name);
 }
 
 void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
@@ -83,9 +76,8 @@ void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const Instant began = loop_.now();
-  const std::string& name = wanted.claim.name.text();
   const kit::RequestOrder::Place queued =
-      wanted.replaces ? order_.enter_to_replace(name, *wanted.replaces) : order_.enter(name);
+      wanted.replaces ? order_.enter_to_replace(wanted.line, *wanted.replaces) : order_.enter(wanted.line);
   co_await queued;
   wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
   wanted.choose_keys(keys_, slots_.of(wanted.claim));
@@ -190,7 +182,7 @@ std::optional<Rooms::Room> EtcdClaims::room_for(const Wanted& wanted) {
 /// Whether it is refused at once. Else: on which condition it is to join.
 Operation<std::optional<ClaimAnswer>> EtcdClaims::peeking(const Wanted& wanted, std::vector<Compare>& unless) {
   Transaction read;
-  for (const std::string& key : wanted.possible_keys()) read.then.emplace_back(Range{.key = key, .keys_only = true});
+  for (const std::string& key : wanted.possible_keys) read.then.emplace_back(Range{.key = key, .keys_only = true});
   const std::size_t first = read.then.size();
   add_glimpse(wanted, read.then);
   auto reply = co_await transacting(link_, std::move(read), wanted.deadline);
@@ -243,13 +235,13 @@ EtcdClaims::Glimpse EtcdClaims::glimpse_in(const Wanted& wanted, std::span<const
 Transaction EtcdClaims::join(const Wanted& wanted, const Record& record, std::int64_t lease,
                              std::vector<Compare> unless) {
   Transaction transaction;
-  transaction.about = wanted.claim.name.text();
+  transaction.about = wanted.line;
   transaction.when = std::move(unless);
   for (const std::string& key : wanted.replaced_keys) {
     transaction.then.emplace_back(Delete{key});
     transaction.otherwise.emplace_back(Delete{key});
   }
-  for (const std::string& key : wanted.possible_keys()) {
+  for (const std::string& key : wanted.possible_keys) {
     transaction.when.push_back({.key = key, .number = 0});
     transaction.otherwise.emplace_back(Range{.key = key, .keys_only = true});
   }
@@ -266,7 +258,7 @@ Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim clai
   standing.revision = claim.create_revision;
   const bool another_total = wanted.permits() && total != wanted.mode.limit;
   if (another_total || (wanted.refuse && !standing.granted)) {
-    auto withdrawn = co_await deleting(wanted.claim.name, claim.key, claim.create_revision, {}, wanted.deadline);
+    auto withdrawn = co_await deleting(wanted.claim, claim.key, claim.create_revision, {}, wanted.deadline);
     if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
     if (another_total) co_return wanted.different_total(total);
     co_return ClaimAnswer{};
@@ -302,7 +294,7 @@ void EtcdClaims::release(const ClaimRef& claim, Done<bool> done) {
 
 Operation<bool> EtcdClaims::releasing(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
-  const kit::RequestOrder::Place queued = order_.enter_to_release(claim.name.text(), claim.id);
+  const kit::RequestOrder::Place queued = order_.enter_to_release(line_of(claim), claim.id);
   co_await queued;
   auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
   if (!released.ok() || released.value()) co_return released;
@@ -320,16 +312,17 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
   if (!learned.ok()) co_return std::move(learned.failure());
   bool was_there = false;
   if (const std::optional<Sight>& sight = one.front().sight) {
-    const Rooms::Room* const room = sight->mode == ClaimMode::permits ? lookout_.rooms().find(claim.name) : nullptr;
+    const bool permits = claim.kind == LockKind::semaphore;
+    const Rooms::Room* const room = permits ? lookout_.rooms().find(claim.name) : nullptr;
     const bool last_of_ours = room != nullptr && room->own == 1;
     std::string door = last_of_ours ? keys_.door(claim.name.text()) : std::string();
     lookout_.ignore(claim);
-    auto deleted = co_await deleting(claim.name, sight->key, sight->create_revision, std::move(door), deadline);
+    auto deleted = co_await deleting(claim, sight->key, sight->create_revision, std::move(door), deadline);
     if (!deleted.ok()) co_return std::move(deleted.failure());
     was_there = deleted.value();
   }
   if (const KnownClaim* const known = lookout_.find(claim); known != nullptr && was_there) {
-    if (known->mode == ClaimMode::permits) lookout_.rooms().gave_back(claim.name, known->permits);
+    if (claim.kind == LockKind::semaphore) lookout_.rooms().gave_back(claim.name, known->permits);
   }
   lookout_.forget(claim);
   if (const std::int64_t lease = stray_keys_.released(claim, keys_of(claim))) leases_.retire(lease);
@@ -342,11 +335,12 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
 }
 
 /// A request that comes late never deletes a life that began after it was sent.
-Operation<bool> EtcdClaims::deleting(LockName name, std::string key, std::int64_t create_revision, std::string door,
-                                     Instant deadline) {
+Operation<bool> EtcdClaims::deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision,
+                                     std::string door, Instant deadline) {
+  const std::string line = line_of(claim);
   for (;;) {
     Transaction transaction;
-    transaction.about = name.text();
+    transaction.about = line;
     transaction.when.push_back({.key = key, .number = create_revision});
     transaction.then.emplace_back(Delete{key});
     if (!door.empty()) transaction.then.emplace_back(Delete{door});
@@ -361,13 +355,8 @@ Operation<bool> EtcdClaims::deleting(LockName name, std::string key, std::int64_
 }
 
 std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) const {
-  std::vector<std::string> keys;
   const auto slot = slots_.find(claim);
-  if (!slot) return keys;
-  for (const ClaimMode mode : {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits}) {
-    keys.push_back(keys_.claim(claim.name.text(), mode, *slot));
-  }
-  return keys;
+  return slot ? keys_.claims(claim.name.text(), claim.kind, *slot) : std::vector<std::string>();
 }
 
 Operation<std::vector<std::string>> EtcdClaims::finding_keys(const ClaimKey& claim, Instant deadline) {

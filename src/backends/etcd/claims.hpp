@@ -71,9 +71,11 @@ class EtcdClaims final : public spi::Claims {
   spi::Operation<bool> releasing(ClaimKey claim, base::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, base::Instant deadline);
   /// The life that began with that revision, or a later one that is found instead.
-  spi::Operation<bool> deleting(LockName name, std::string key, std::int64_t create_revision, std::string door,
+  spi::Operation<bool> deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision, std::string door,
                                 base::Instant deadline);
-  /// Where a claim of this client may stand, whatever its mode.
+  std::string line_of(const ClaimKey& claim) const { return keys_.line(claim.name.text(), claim.kind); }
+  Sight sight_of(const ClaimKey& claim, const std::string& key, std::int64_t create_revision) const;
+  /// The keys that the claim may have: in its own line, in whatever mode it has joined that.
   std::vector<std::string> keys_of(const ClaimKey& claim) const;
   /// The same of any claim.
   spi::Operation<std::vector<std::string>> finding_keys(const ClaimKey& claim, base::Instant deadline);

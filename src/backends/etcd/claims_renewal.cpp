@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -32,7 +31,8 @@ namespace {
 /// Of one transaction: servers take 128 unless they are set otherwise.
 constexpr std::size_t most_operations = 100;
 
-constexpr std::array modes = {ClaimMode::exclusive, ClaimMode::shared, ClaimMode::permits};
+/// In a lock's line, a claim may have joined in either of two modes.
+constexpr std::size_t most_keys_of_a_claim = 2;
 
 using Kept = std::map<std::int64_t, LeasePtr>;
 
@@ -53,14 +53,14 @@ void EtcdClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
 Operation<std::vector<ClaimAnswer>> EtcdClaims::renewing(std::vector<Look> looks) {
   const Instant began = loop_.now();
   base::Duration patience = spi::longest_patience;
-  std::set<std::string> names;
+  std::set<std::string> lines;
   for (const Look& look : looks) {
     patience = std::min(patience, patience_for(look.lease));
-    names.insert(look.claim.name.text());
+    lines.insert(line_of(look.claim));
   }
   std::vector<kit::RequestOrder::Place> queued;
-  queued.reserve(names.size());
-  for (const std::string& name : names) queued.push_back(order_.enter(name));
+  queued.reserve(lines.size());
+  for (const std::string& line : lines) queued.push_back(order_.enter(line));
   for (const kit::RequestOrder::Place& place : queued) co_await place;
   auto answers = co_await looking(looks, link_.deadline_after(began, patience));
   co_return answers;
@@ -152,14 +152,15 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
     if (!sought.ok()) co_return std::move(sought.failure());
   }
   std::erase_if(unknown, [&](const Look* look) { return !slots_.find(look->claim); });
-  constexpr std::size_t at_once = most_operations / modes.size();
+  constexpr std::size_t at_once = most_operations / most_keys_of_a_claim;
   for (std::size_t begin = 0; begin < unknown.size(); begin += at_once) {
     const std::span<Look* const> some = std::span(unknown).subspan(begin, std::min(at_once, unknown.size() - begin));
     Transaction read;
-    for (const Look* const look : some) {
-      for (const ClaimMode mode : modes) {
-        read.then.emplace_back(
-            Range{.key = keys_.claim(look->claim.name.text(), mode, *slots_.find(look->claim)), .keys_only = true});
+    std::vector<Look*> asked_about;  // by each operation
+    for (Look* const look : some) {
+      for (const std::string& key : keys_of(look->claim)) {
+        read.then.emplace_back(Range{.key = key, .keys_only = true});
+        asked_about.push_back(look);
       }
     }
     auto reply = co_await transacting(link_, std::move(read), deadline);
@@ -168,13 +169,8 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       if (outcomes[i].found.empty()) continue;
       const KeyValue& found = outcomes[i].found.front();
-      const ClaimMode mode = modes[i % modes.size()];
-      Look& look = *some[i / modes.size()];
-      look.sight = Sight{.line = keys_.line(look.claim.name.text(), mode == ClaimMode::permits),
-                         .key = found.key,
-                         .mode = mode,
-                         .create_revision = found.create_revision};
-      look.under = found.lease;
+      asked_about[i]->sight = sight_of(asked_about[i]->claim, found.key, found.create_revision);
+      asked_about[i]->under = found.lease;
     }
   }
   co_return Nothing{};
@@ -183,24 +179,22 @@ Operation<Nothing> EtcdClaims::learning(std::vector<Look>& looks, Instant deadli
 /// A claim that has no key of ours, as another client's: its record says which it is.
 Operation<Nothing> EtcdClaims::seeking(Look& look, Instant deadline) {
   Transaction read;
-  for (const bool permits : {false, true}) read.then.emplace_back(whole(keys_.line(look.claim.name.text(), permits)));
+  read.then.emplace_back(whole(line_of(look.claim)));
   auto reply = co_await transacting(link_, std::move(read), deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   const std::string id = hexadecimal(look.claim.id);
-  for (const bool permits : {false, true}) {
-    const Line line(reply.value().outcomes[permits ? 1 : 0].found);
-    for (std::size_t place = 0; place < line.size(); ++place) {
-      const Line::Claim& claim = line[place];
-      if (claim.record.id != id) continue;
-      const std::string path = keys_.line(look.claim.name.text(), permits);
-      look.sight = Sight{.line = path,
-                         .key = claim.key,
-                         .mode = Keys::mode_in(path, claim.key, permits),
-                         .create_revision = claim.create_revision};
-      look.under = claim.lease;
-    }
+  const Line line(reply.value().outcomes.front().found);
+  for (const Line::Claim& claim : line.claims()) {
+    if (claim.record.id != id) continue;
+    look.sight = sight_of(look.claim, claim.key, claim.create_revision);
+    look.under = claim.lease;
   }
   co_return Nothing{};
+}
+
+Sight EtcdClaims::sight_of(const ClaimKey& claim, const std::string& key, std::int64_t create_revision) const {
+  const std::string line = line_of(claim);
+  return {.line = line, .key = key, .mode = Keys::mode_in(line, key, claim.kind), .create_revision = create_revision};
 }
 
 /// How each of them stands now.
@@ -271,7 +265,7 @@ Operation<ClaimAnswer> EtcdClaims::moving_one(Look look, Instant deadline) {
     Standing standing = *look.found;
     standing.claim.record.lease = under->length;
     Transaction move = changing(standing.claim);
-    move.about = look.claim.name.text();
+    move.about = line_of(look.claim);
     std::get<Put>(move.then.front()).lease = under->id;
     auto reply = co_await transacting(link_, std::move(move), deadline);
     if (reply.ok() && reply.value().succeeded && !leases_.is_outlived(*under)) {
@@ -319,7 +313,7 @@ void EtcdClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
 
 Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
-  const kit::RequestOrder::Place queued = order_.enter(claim.name.text());
+  const kit::RequestOrder::Place queued = order_.enter(line_of(claim));
   co_await queued;
   const Instant deadline = link_.deadline_after(began, patience);
   std::vector<Look> one;
@@ -335,7 +329,7 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration pa
     auto read = co_await reading_one(look, deadline);
     if (!read.ok()) co_return std::move(read.failure());
     if (!look.found) co_return ClaimAnswer{};
-    if (look.sight->mode == ClaimMode::permits) co_return kit::cannot_downgrade_permits(claim.name);
+    if (claim.kind == LockKind::semaphore) co_return kit::cannot_downgrade_permits(claim.name);
     Standing standing = *look.found;
     const LeasePtr lease = leases_.find(standing.claim.lease);
     const Instant armed = lease && !leases_.is_outlived(*lease) ? lease->armed : Instant::min();

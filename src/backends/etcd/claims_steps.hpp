@@ -20,18 +20,16 @@ struct EtcdClaims::Wanted {
   LeaseKind kind;
   bool refuse;
   Record record;
-  std::string line;             ///< what its keys begin with
-  std::string key = {};         ///< once it has its turn, like the next two
-  std::string other_key = {};   ///< locks: under which it would stand if it had come in the other mode
-  std::string door = {};        ///< permits: see rooms.hpp
-  base::Instant deadline = {};  ///< once it has its turn
+  std::string line;                             ///< what its keys begin with
+  std::string key = {};                         ///< once it has its turn, like the next two
+  std::vector<std::string> possible_keys = {};  ///< where it may stand already
+  std::string door = {};                        ///< permits: see rooms.hpp
+  base::Instant deadline = {};                  ///< once it has its turn
   std::optional<spi::ClaimId> replaces = {};
   std::vector<std::string> replaced_keys = {};
 
   void choose_keys(const Keys& keys, spi::ClaimId slot);
-  bool permits() const { return mode.kind == ClaimMode::permits; }
-  /// Where it may stand already.
-  std::vector<std::string> possible_keys() const;
+  bool permits() const { return claim.kind == LockKind::semaphore; }
   spi::Failure different_total(std::uint32_t total) const;
 };
 

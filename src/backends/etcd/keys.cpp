@@ -13,6 +13,8 @@ constexpr std::string_view register_folder = "~register/";
 constexpr char shared_mark = '~';
 constexpr std::size_t id_length = 32;
 
+constexpr std::string_view folder_of(LockKind kind) { return kind == LockKind::semaphore ? permits_folder : ""; }
+
 }  // namespace
 
 std::string hexadecimal(const spi::ClaimId& id) {
@@ -33,32 +35,37 @@ std::optional<std::string> decode(std::string_view encoded) {
   return base::percent_decoded(encoded, base::HexDigits::upper);
 }
 
-std::string Keys::lines(std::string_view name_prefix, bool permits) const {
-  return prefix_ + "/" + std::string(permits ? permits_folder : "") + encode(name_prefix);
+std::string Keys::lines(std::string_view name_prefix, LockKind kind) const {
+  return prefix_ + "/" + std::string(folder_of(kind)) + encode(name_prefix);
 }
 
-std::pair<std::string, std::string> Keys::range_of_lines(std::string_view name_prefix, bool permits) const {
-  std::string begin = lines(name_prefix, permits);
+std::pair<std::string, std::string> Keys::range_of_lines(std::string_view name_prefix, LockKind kind) const {
+  std::string begin = lines(name_prefix, kind);
   // All names: without the folders, which begin with a tilde and so stand behind.
-  std::string end = name_prefix.empty() && !permits ? begin + "~" : end_of(begin);
+  std::string end = name_prefix.empty() && kind == LockKind::lock ? begin + "~" : end_of(begin);
   return {std::move(begin), std::move(end)};
 }
 
-std::string Keys::line(std::string_view name, bool permits) const { return lines(name, permits) + "/"; }
+std::string Keys::line(std::string_view name, LockKind kind) const { return lines(name, kind) + "/"; }
 
 std::string Keys::claim(std::string_view name, ClaimMode mode, const spi::ClaimId& slot) const {
-  return line(name, mode == ClaimMode::permits) + (mode == ClaimMode::shared ? std::string(1, shared_mark) : "") +
+  return line(name, spi::kind_of({.kind = mode})) + (mode == ClaimMode::shared ? std::string(1, shared_mark) : "") +
          hexadecimal(slot);
 }
 
-std::string Keys::door(std::string_view name) const { return lines(name, true); }
+std::vector<std::string> Keys::claims(std::string_view name, LockKind kind, const spi::ClaimId& slot) const {
+  if (kind == LockKind::semaphore) return {claim(name, ClaimMode::permits, slot)};
+  return {claim(name, ClaimMode::exclusive, slot), claim(name, ClaimMode::shared, slot)};
+}
+
+std::string Keys::door(std::string_view name) const { return lines(name, LockKind::semaphore); }
 
 std::string Keys::register_of(std::string_view name) const {
   return prefix_ + "/" + std::string(register_folder) + encode(name);
 }
 
-std::optional<std::string> Keys::name_in(std::string_view key, bool permits) const {
-  const std::size_t folder = prefix_.size() + 1 + (permits ? permits_folder.size() : 0);
+std::optional<std::string> Keys::name_in(std::string_view key, LockKind kind) const {
+  const std::size_t folder = prefix_.size() + 1 + folder_of(kind).size();
   const std::size_t slash = key.rfind('/');
   if (slash == std::string_view::npos || slash <= folder) return std::nullopt;
   return decode(key.substr(folder, slash - folder));
@@ -75,8 +82,8 @@ std::string Keys::end_of(std::string_view prefix) {
 
 std::string Keys::end_of_exclusive(std::string_view line) { return std::string(line) + shared_mark; }
 
-ClaimMode Keys::mode_in(std::string_view line, std::string_view key, bool permits) {
-  if (permits) return ClaimMode::permits;
+ClaimMode Keys::mode_in(std::string_view line, std::string_view key, LockKind kind) {
+  if (kind == LockKind::semaphore) return ClaimMode::permits;
   return key.substr(line.size()).starts_with(shared_mark) ? ClaimMode::shared : ClaimMode::exclusive;
 }
 

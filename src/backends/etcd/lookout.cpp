@@ -36,7 +36,7 @@ const KnownClaim* Lookout::find(const ClaimKey& claim) const {
 }
 
 Sight Lookout::sight_of(const ClaimKey& claim, const KnownClaim& known) const {
-  return {.line = keys_.line(claim.name.text(), known.mode == ClaimMode::permits),
+  return {.line = keys_.line(claim.name.text(), claim.kind),
           .key = known.key,
           .mode = known.mode,
           .create_revision = known.create_revision,
@@ -95,7 +95,7 @@ void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mo
     fresh.permits = now.record.mode.permits;
     fresh.key = now.key;
     fresh.create_revision = now.create_revision;
-    if (mode == ClaimMode::permits) rooms_.has_come(claim.name);
+    if (claim.kind == LockKind::semaphore) rooms_.has_come(claim.name);
     to_watch_.emplace_back(loop_.now() + lasting, claim);
     if (!timer_.armed()) timer_.set(to_watch_.front().first);
   }
@@ -111,7 +111,7 @@ void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mo
     known.asked_since = loop_.now();
     known.told_of_wish = false;
   }
-  standing.granted ? ahead_.stop(claim) : wait_for(claim, known, standing);
+  standing.granted ? ahead_.stop(claim) : wait_for(claim, standing);
 }
 
 void Lookout::ignore(const ClaimKey& claim) {
@@ -129,13 +129,13 @@ void Lookout::forget(const ClaimKey& claim) {
   if (node.empty()) return;
   const KnownClaim& known = node.mapped();
   if (known.lease != 0) leases_.is_unused(known.lease);
-  if (known.mode == ClaimMode::permits) rooms_.has_gone(claim.name);
+  if (claim.kind == LockKind::semaphore) rooms_.has_gone(claim.name);
 }
 
 // --- watching -------------------------------------------------------------------------------------------------------
 
-void Lookout::wait_for(const ClaimKey& claim, const KnownClaim& known, const Standing& standing) {
-  const AheadWatches::Wanted wanted = {.line = keys_.line(claim.name.text(), known.mode == ClaimMode::permits),
+void Lookout::wait_for(const ClaimKey& claim, const Standing& standing) {
+  const AheadWatches::Wanted wanted = {.line = keys_.line(claim.name.text(), claim.kind),
                                        .key = standing.ahead ? standing.ahead->key : std::string(),
                                        .seen = standing.revision};
   if (ahead_.wait(claim, wanted)) look(claim);

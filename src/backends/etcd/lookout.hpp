@@ -44,7 +44,7 @@ class Lookout {
  private:
   spi::ClaimAnswer describe(KnownClaim& known, const Standing& standing);
   void note(const ClaimKey& claim, const Standing& standing, ClaimMode mode);
-  void wait_for(const ClaimKey& claim, const KnownClaim& known, const Standing& standing);
+  void wait_for(const ClaimKey& claim, const Standing& standing);
   void watch_lasting_claims();
   void look(const ClaimKey& claim);
   spi::Operation<spi::Nothing> looking(ClaimKey claim);

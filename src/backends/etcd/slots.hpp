@@ -10,7 +10,7 @@
 
 namespace holdfast::etcd {
 
-/// Which keys the claims of this client have: few, used again and again. The server remembers every key that there ever
+/// Which keys the claims of this client have in each line: few, used again and again. The server remembers every key that there ever
 /// was until somebody compacts its history, and goes through them whenever it looks at a line.
 ///
 /// A key is used again only when no request can be under way that would write or delete it for its former claim.
@@ -21,20 +21,20 @@ class Slots {
 
   /// What stands for the claim in its key, if it has one.
   std::optional<spi::ClaimId> find(const ClaimKey& claim) const {
-    const auto name = names_.find(claim.name);
-    if (name == names_.end()) return std::nullopt;
-    const auto slot = name->second.slots.find(claim.id);
-    if (slot == name->second.slots.end()) return std::nullopt;
+    const auto line = lines_.find({claim.name, claim.kind});
+    if (line == lines_.end()) return std::nullopt;
+    const auto slot = line->second.slots.find(claim.id);
+    if (slot == line->second.slots.end()) return std::nullopt;
     return spi::ClaimId{client_, slot->second};
   }
 
   /// The same; if it has none, it is given one.
   spi::ClaimId of(const ClaimKey& claim) {
-    Name& name = names_[claim.name];
-    const auto [at, is_new] = name.slots.try_emplace(claim.id);
+    Line& line = lines_[{claim.name, claim.kind}];
+    const auto [at, is_new] = line.slots.try_emplace(claim.id);
     if (is_new) {
-      while (name.used.contains(at->second)) ++at->second;
-      name.used.insert(at->second);
+      while (line.used.contains(at->second)) ++at->second;
+      line.used.insert(at->second);
     }
     return {client_, at->second};
   }
@@ -44,23 +44,23 @@ class Slots {
 
   /// It is not there, and nothing more will be asked about it.
   void free(const ClaimKey& claim) {
-    const auto name = names_.find(claim.name);
-    if (name == names_.end()) return;
-    const auto slot = name->second.slots.find(claim.id);
-    if (slot == name->second.slots.end()) return;
-    if (doubtful_.erase(claim) == 0) name->second.used.erase(slot->second);
-    name->second.slots.erase(slot);
-    if (name->second.used.empty()) names_.erase(name);
+    const auto line = lines_.find({claim.name, claim.kind});
+    if (line == lines_.end()) return;
+    const auto slot = line->second.slots.find(claim.id);
+    if (slot == line->second.slots.end()) return;
+    if (doubtful_.erase(claim) == 0) line->second.used.erase(slot->second);
+    line->second.slots.erase(slot);
+    if (line->second.used.empty()) lines_.erase(line);
   }
 
  private:
-  struct Name {
+  struct Line {
     std::map<spi::ClaimId, std::uint64_t> slots;
     std::set<std::uint64_t> used;  ///< some perhaps for ever
   };
 
   const std::uint64_t client_;
-  std::map<LockName, Name> names_;
+  std::map<std::pair<LockName, LockKind>, Line> lines_;
   std::set<ClaimKey> doubtful_;
 };
 
