@@ -32,9 +32,10 @@ constexpr base::Duration more_time_for_an_address = std::chrono::milliseconds(10
 
 }  // namespace
 
-Link::Link(spi::Loop& loop, const Address& address)
+Link::Link(spi::Loop& loop, const Address& address, Prepare preparation)
     : loop_(loop),
       address_(address),
+      prepare_(preparation),
       gathered_timer_(loop, [this] { send_gathered(); }),
       preparing_timer_(loop, [this] { preparing_takes_long(); }),
       connecting_timer_(loop, [this] { connecting_takes_long(); }) {
@@ -350,7 +351,7 @@ void Link::prepare() {
   }
   const auto files = address_.uses_tls ? std::optional(address_.tls) : std::nullopt;
   const auto made = std::make_shared<std::optional<Result<Preparations>>>();
-  loop_.run_blocking([files, made] { made->emplace(Preparations::made_from(files)); },
+  loop_.run_blocking([files, made, prepare = prepare_] { made->emplace(prepare(files)); },
                      [this, here = lifetime_.watch(), made] {
                        if (here.lasts()) prepared(std::move(**made));
                      });

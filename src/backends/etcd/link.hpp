@@ -39,9 +39,12 @@ class StreamListener {
 /// each round of all of them, because they may be far away. What waits for the connection goes with it.
 class Link final : WireEvents {
  public:
-  /// Contacts nobody yet, and loads nothing. REQUIRES: all outlive it. Throws Error in a child that was forked after
-  /// etcd had been used, which no module survives.
-  Link(spi::Loop& loop, const Address& address);
+  /// Where the wire and the contents of the URL's files come from. It may block: it does not run under the monitor.
+  using Prepare = spi::Result<Preparations> (*)(const std::optional<kit::TlsFiles>& files);
+
+  /// Contacts nobody yet, and loads nothing. REQUIRES: `loop` and `address` outlive it. Throws Error in a child that was
+  /// forked after etcd had been used, which no module survives.
+  Link(spi::Loop& loop, const Address& address, Prepare preparation = &Preparations::made_from);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
@@ -143,6 +146,7 @@ class Link final : WireEvents {
 
   spi::Loop& loop_;
   const Address& address_;
+  const Prepare prepare_;
   std::vector<StreamListener*> listeners_;
   std::map<std::uint64_t, Sending> sendings_;
   std::vector<Call> gathered_;
