@@ -20,7 +20,7 @@ class ZookeeperKnownClaims : public testing::Test, public Session::Owner {
   void session_ended(Session& /*session*/) override {}
 
  protected:
-  static ClaimKey key(std::uint64_t id, LockKind kind = LockKind::lock) { return {{id, id}, LockName("name"), kind}; }
+  static ClaimKey key(std::uint64_t id, LockKind kind = LockKind::lock) { return {LockName("name"), kind, {id, id}}; }
   SessionPtr session() { return std::make_shared<Session>(loop_, address_, 10s, *this); }
   KnownClaim claim(const std::string& line, std::uint32_t limit = 1) {
     return {.session = session_, .line = line, .node = "node", .mode = {.limit = limit}};
@@ -33,7 +33,7 @@ class ZookeeperKnownClaims : public testing::Test, public Session::Owner {
 };
 
 TEST_F(ZookeeperKnownClaims, OfALockAndOfPermitsAreTwoEvenWithOneId) {
-  EXPECT_NE(key(1).queue_name(), key(1, LockKind::semaphore).queue_name());
+  EXPECT_NE(queue_name_of(key(1)), queue_name_of(key(1, LockKind::semaphore)));
   known_.note(key(1), claim("/lock"));
   EXPECT_EQ(known_.find(key(1, LockKind::semaphore)), nullptr);
   known_.note(key(1, LockKind::semaphore), claim("/permits", 3));

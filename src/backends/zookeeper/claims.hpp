@@ -65,7 +65,7 @@ class NodeClaims final : public spi::Claims {
 
     bool replaces_another() const { return replaces && *replaces != key.id; }
     /// REQUIRES: it replaces another.
-    ClaimKey replaced_key() const { return {*replaces, key.name, key.kind}; }
+    ClaimKey replaced_key() const { return {key.name, key.kind, *replaces}; }
   };
   struct Renewal {
     ClaimKey key;

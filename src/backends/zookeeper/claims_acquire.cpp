@@ -61,7 +61,7 @@ void NodeClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   if (auto failure = why_unsupported(request, sessions_.address())) {
     return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   }
-  Wanted wanted = {.key = {request.id, request.name, request.kind()},
+  Wanted wanted = {.key = {request.name, request.kind(), request.id},
                    .mode = request.mode,
                    .lease = request.lease,
                    .when_busy = request.when_busy,
@@ -76,7 +76,7 @@ Operation<ClaimAnswer> NodeClaims::acquiring(CallPtr call, Wanted wanted) {
   const SessionPtr session = sessions_.for_lease(wanted.lease);
   kit::RequestOrder::Place place = order_by_name_.enter(wanted.key.name.text());
   co_await place;
-  const kit::RequestOrder::Place own = order_by_claim_.enter(wanted.key.queue_name());
+  const kit::RequestOrder::Place own = order_by_claim_.enter(queue_name_of(wanted.key));
   co_await own;
   if (call->over()) co_return nobody_waits();
   const auto up = co_await until_up(session, call);

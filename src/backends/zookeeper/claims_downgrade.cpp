@@ -16,13 +16,13 @@ using Part = Session::Part;
 
 void NodeClaims::downgrade(const ClaimRef& claim, Done<ClaimAnswer> done) {
   calls_.start(spi::patience(claim.lease), std::move(done),
-               [&](CallPtr call) { return downgrading(std::move(call), {claim.id, claim.name, claim.kind}); });
+               [&](CallPtr call) { return downgrading(std::move(call), {claim.name, claim.kind, claim.id}); });
 }
 
 Operation<ClaimAnswer> NodeClaims::downgrading(CallPtr call, ClaimKey key) {
   const kit::RequestOrder::Place place = order_by_name_.enter(key.name.text());
   co_await place;
-  const kit::RequestOrder::Place own = order_by_claim_.enter(key.queue_name());
+  const kit::RequestOrder::Place own = order_by_claim_.enter(queue_name_of(key));
   co_await own;
   if (call->over()) co_return nobody_waits();
   const KnownClaim* const known = known_.find(key);

@@ -13,7 +13,7 @@ using spi::Operation;
 
 void NodeClaims::release(const ClaimRef& claim, Done<bool> done) {
   calls_.start(spi::patience(claim.lease), std::move(done),
-               [&](CallPtr call) { return releasing(std::move(call), {claim.id, claim.name, claim.kind}); });
+               [&](CallPtr call) { return releasing(std::move(call), {claim.name, claim.kind, claim.id}); });
 }
 
 Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
@@ -21,12 +21,12 @@ Operation<bool> NodeClaims::releasing(CallPtr call, ClaimKey key) {
   std::optional<spi::Expectation> reading;
   const KnownClaim* const before = known_.find(key);
   if (before == nullptr || !before->session->is_up() || !order_by_name_.is_free(key.name.text()) ||
-      !order_by_claim_.is_free(key.queue_name())) {
+      !order_by_claim_.is_free(queue_name_of(key))) {
     reading.emplace(loop_, spi::Expectation::Of::upkeep);
   }
   kit::RequestOrder::Place place = order_by_name_.enter(key.name.text());
   co_await place;
-  kit::RequestOrder::Place own = order_by_claim_.enter(key.queue_name());
+  kit::RequestOrder::Place own = order_by_claim_.enter(queue_name_of(key));
   co_await own;
   if (call->over()) co_return nobody_waits();
   const KnownClaim* const claim = known_.find(key);

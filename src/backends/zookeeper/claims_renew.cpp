@@ -59,7 +59,7 @@ void NodeClaims::renew(std::span<const ClaimRef> claims, Done<std::vector<ClaimA
   all.reserve(claims.size());
   base::Duration patience = spi::longest_patience;
   for (const ClaimRef& claim : claims) {
-    all.push_back({{claim.id, claim.name, claim.kind}, claim.lease});
+    all.push_back({{claim.name, claim.kind, claim.id}, claim.lease});
     patience = std::min(patience, spi::patience(claim.lease));
   }
   calls_.start(patience, std::move(done), [&](CallPtr call) { return renewing(std::move(call), std::move(all)); });

@@ -13,22 +13,18 @@
 #include "backends/zookeeper/nodes.hpp"
 #include "backends/zookeeper/sessions.hpp"
 #include "holdfast/name.hpp"
+#include "kit/claim_key.hpp"
 #include "spi/claims.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::zookeeper {
 
-/// A claim of this client. Several lines may use one id.
-struct ClaimKey {
-  spi::ClaimId id;
-  LockName name;
-  LockKind kind;  ///< whose line it stands in
+using kit::ClaimKey;
 
-  bool permits() const { return kind == LockKind::semaphore; }
-  /// What only this claim is called, for a queue of requests about it alone.
-  std::string queue_name() const { return name.text() + '\0' + (permits() ? "permits" : "") + guid_of(id); }
-  friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
-};
+/// The name of the queue that has the requests about this claim alone.
+inline std::string queue_name_of(const ClaimKey& key) {
+  return key.name.text() + '\0' + (key.permits() ? "permits" : "") + guid_of(key.id);
+}
 
 /// A claim's node, as the servers last told it.
 struct KnownClaim {
@@ -131,14 +127,10 @@ class KnownClaims {
     std::uint32_t limit = 0;  ///< of the newest
   };
 
-  struct Hash {
-    std::size_t operator()(const ClaimKey& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
-  };
-
-  std::unordered_map<ClaimKey, KnownClaim, Hash> claims_;
+  std::unordered_map<ClaimKey, KnownClaim, ClaimKey::Hash> claims_;
   std::unordered_map<std::string, InLine> lines_;
-  std::unordered_map<ClaimKey, bool, Hash> doubts_;
-  std::unordered_map<ClaimKey, const Session*, Hash> leaving_;
+  std::unordered_map<ClaimKey, bool, ClaimKey::Hash> doubts_;
+  std::unordered_map<ClaimKey, const Session*, ClaimKey::Hash> leaving_;
   std::map<std::pair<const Session*, std::string>, std::vector<ClaimKey>> watchers_;
 };
 

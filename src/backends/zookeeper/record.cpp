@@ -1,11 +1,11 @@
 #include "backends/zookeeper/record.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 #include "backends/zookeeper/nodes.hpp"
 #include "base/percent.hpp"
+#include "kit/number_fields.hpp"
 
 namespace holdfast::zookeeper {
 namespace {
@@ -28,28 +28,15 @@ std::string decoded(std::string_view value) {
   return base::percent_decoded(value, base::HexDigits::upper).value_or(std::string(value));
 }
 
-std::int64_t number_in(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-/// Any client may write anything: cut off where the duration would not fit into nanoseconds any more.
-std::chrono::milliseconds duration_in(std::string_view text) {
-  using std::chrono::milliseconds;
-  constexpr auto most = std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds::max());
-  return std::clamp(milliseconds(number_in(text)), -most, most);
-}
-
 void take(Record& record, std::string_view key, std::string_view value) {
   if (key == "client") record.client.id = decoded(value);
   if (key == "host") record.client.host = decoded(value);
-  if (key == "pid") record.client.pid = number_in(value);
+  if (key == "pid") record.client.pid = kit::number_in(value);
   if (key == "command") record.client.command = decoded(value);
   if (key == "label") record.client.label = decoded(value);
   if (key == "reason") record.reason = decoded(value);
-  if (key == "lease") record.lease = duration_in(value);
-  if (key == "asked-within") record.asked.emplace().within = duration_in(value);
+  if (key == "lease") record.lease = kit::duration_in<std::chrono::milliseconds>(value);
+  if (key == "asked-within") record.asked.emplace().within = kit::duration_in<std::chrono::milliseconds>(value);
   if (key == "asked-reason" && record.asked) record.asked->reason = decoded(value);
 }
 

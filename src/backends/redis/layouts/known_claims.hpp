@@ -10,6 +10,7 @@
 #include "base/instant.hpp"
 #include "holdfast/name.hpp"
 #include "holdfast/status.hpp"
+#include "kit/claim_key.hpp"
 #include "spi/claims.hpp"
 
 namespace holdfast::redis {
@@ -27,7 +28,7 @@ class KnownClaims {
   void note(const spi::ClaimRef& ref, const Claim& claim) {
     const auto found = claims_.find(ref);
     if (found == claims_.end()) {
-      claims_.emplace(Key{.name = ref.name, .kind = ref.kind, .id = ref.id}, claim);
+      claims_.emplace(kit::ClaimKey{.name = ref.name, .kind = ref.kind, .id = ref.id}, claim);
     } else {
       const Claim before = std::exchange(found->second, claim);
       if (before.waiting) --waiting_;
@@ -71,12 +72,6 @@ class KnownClaims {
   }
 
  private:
-  /// Several lines may have a claim of one id.
-  struct Key {
-    LockName name;
-    LockKind kind = LockKind::lock;
-    spi::ClaimId id;
-  };
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(const auto& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
@@ -87,7 +82,7 @@ class KnownClaims {
       return a.id == b.id && a.kind == b.kind && a.name == b.name;
     }
   };
-  using Claims = std::unordered_map<Key, Claim, Hash, Equal>;
+  using Claims = std::unordered_map<kit::ClaimKey, Claim, Hash, Equal>;
 
   void erase(Claims::iterator at) {
     if (at->second.waiting) --waiting_;
