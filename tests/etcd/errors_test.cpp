@@ -62,8 +62,8 @@ class EtcdUsers : public testing::Test {
 };
 
 TEST(EtcdErrors, SayThatNobodyIsThere) {
-  expect_complaint("etcd://127.0.0.1:1", Errc::unreachable, "refuses connections");
-  expect_complaint("etcd://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3", Errc::unreachable, "refuses connections");
+  expect_complaint("etcd://127.0.0.1:1", Errc::unreachable, "refused the connection");
+  expect_complaint("etcd://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3", Errc::unreachable, "refused the connection");
   expect_complaint("etcd://no-such-host.invalid", Errc::unreachable, "no-such-host.invalid");
 }
 
@@ -100,7 +100,7 @@ TEST_F(EtcdUsers, EnterWithTheirPassword) {
 TEST_F(EtcdUsers, AreToldWhatIsWrong) {
   expect_complaint(url("app", "wrong-" + std::string(secret)), Errc::access_denied, "password");
   expect_complaint(url("nobody", secret), Errc::access_denied, "password");
-  expect_complaint("etcd://" + server_.hosts(), Errc::access_denied, "wants a password");
+  expect_complaint("etcd://" + server_.hosts(), Errc::access_denied, "requires a password");
   expect_complaint(url("app", secret) + "?prefix=elsewhere", Errc::access_denied, "does not allow");
 }
 
@@ -116,7 +116,7 @@ TEST_F(EtcdUsers, LogInAgainWhenTheirTokenIsForgotten) {
 TEST(EtcdErrors, SayThatThereIsNoUser) {
   const EtcdServer server;
   expect_complaint("etcd://app:" + std::string(secret) + "@" + server.hosts(), Errc::access_denied,
-                   "wants no password");
+                   "has no authentication enabled");
 }
 
 }  // namespace

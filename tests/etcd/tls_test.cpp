@@ -80,7 +80,7 @@ TEST_F(EtcdTls, TrustsNobodyItDoesNotKnow) {
 TEST_F(EtcdTls, TrustsOnlyTheRightHost) {
   certificates_.issue("stranger", "DNS:elsewhere.example");
   const EtcdServer server = start("stranger");
-  expect_complaint(url(server), Errc::access_denied, "another host");
+  expect_complaint(url(server), Errc::access_denied, "certificate for another host");
   EXPECT_EQ(std::string(complaint_at(url(server)).value().what()).find("?ca="), std::string::npos);
 }
 

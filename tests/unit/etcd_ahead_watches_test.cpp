@@ -7,7 +7,7 @@
 
 #include "backends/etcd/ahead_watches.hpp"
 #include "backends/etcd/keys.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "backends/etcd/watches.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
@@ -29,7 +29,7 @@ class EtcdAheadWatches : public testing::Test {
  protected:
   EtcdAheadWatches() {
     FakeWire::reset();
-    link_.wire();
+    calls_.wire();
     loop_.run();
   }
 
@@ -47,8 +47,8 @@ class EtcdAheadWatches : public testing::Test {
 
   test::ManualLoop loop_;
   Address address_ = {.servers = {"a:1"}};
-  Link link_{loop_, address_, &FakeWire::prepare};
-  Watches watches_{loop_, link_};
+  ServerCalls calls_{loop_, address_, &FakeWire::prepare};
+  Watches watches_{loop_, calls_};
   AheadWatches ahead_{loop_, watches_, [this](const ClaimKey& claim) { told_.push_back(claim.id.low); }};
   Ids told_;
 };

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/etcd/keep_alives.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
 
@@ -19,7 +19,7 @@ class EtcdKeepAlives : public testing::Test {
  protected:
   EtcdKeepAlives() {
     FakeWire::reset();
-    link_.wire();
+    calls_.wire();
     loop_.run();
   }
 
@@ -37,8 +37,8 @@ class EtcdKeepAlives : public testing::Test {
 
   test::ManualLoop loop_;
   Address address_ = {.servers = {"a:1", "b:1"}};
-  Link link_{loop_, address_, &FakeWire::prepare};
-  KeepAlives keep_alives_{loop_, link_};
+  ServerCalls calls_{loop_, address_, &FakeWire::prepare};
+  KeepAlives keep_alives_{loop_, calls_};
 };
 
 TEST_F(EtcdKeepAlives, AreAnsweredInTheOrderInWhichTheyWereSent) {
@@ -68,8 +68,8 @@ TEST_F(EtcdKeepAlives, SayThatALeaseIsGone) {
 }
 
 TEST_F(EtcdKeepAlives, FailWithoutAConnection) {
-  Link link(loop_, address_, &FakeWire::prepare);  // which is made only when it is used
-  KeepAlives keep_alives(loop_, link);
+  ServerCalls calls(loop_, address_, &FakeWire::prepare);  // which is made only when it is used
+  KeepAlives keep_alives(loop_, calls);
   Kept answer;
   keep_alives.keep_alive(7, loop_.now() + 1s, answer.done());
   EXPECT_FALSE(answer.has_come());
@@ -124,7 +124,7 @@ TEST_F(EtcdKeepAlives, HaveAnotherStreamAfterOneHasEnded) {
 
 TEST_F(EtcdKeepAlives, HaveAnotherStreamWhenTheServerIsLeft) {
   const Kept left = keep_alive(7);
-  link_.move_on();
+  calls_.move_on();
   EXPECT_EQ(left.failure(), Errc::unreachable);
   static_cast<void>(keep_alive(7));
   EXPECT_EQ(wire().keep_alives().server, "b:1");
@@ -133,7 +133,7 @@ TEST_F(EtcdKeepAlives, HaveAnotherStreamWhenTheServerIsLeft) {
 TEST_F(EtcdKeepAlives, AreAnsweredWhenTheyAreClosed) {
   const Kept open = keep_alive(7);
   keep_alives_.close();
-  link_.close();
+  calls_.close();
   EXPECT_EQ(open.failure(), Errc::closed);
   EXPECT_EQ(keep_alive(7).failure(), Errc::closed);
 }

@@ -19,7 +19,7 @@ TEST(EtcdKeys, AreWhatOtherClientsExpectOfALock) {
 TEST(EtcdKeys, KeepThingsOfOneNameApart) {
   EXPECT_EQ(keys.claim("name", ClaimMode::shared, id), "prefix/name/~0123456789abcdeffedcba9876543210");
   EXPECT_EQ(keys.claim("name", ClaimMode::permits, id), "prefix/~permits/name/0123456789abcdeffedcba9876543210");
-  EXPECT_EQ(keys.door("name"), "prefix/~permits/name");
+  EXPECT_EQ(keys.joined_mark("name"), "prefix/~permits/name");
   EXPECT_EQ(keys.register_of("name"), "prefix/~register/name");
 }
 
@@ -56,7 +56,7 @@ TEST(EtcdKeys, TakeNamesApartAgain) {
   }
 }
 
-TEST(EtcdKeys, TakeADoorForNoClaim) { EXPECT_FALSE(keys.name_in(keys.door("name"), LockKind::semaphore)); }
+TEST(EtcdKeys, TakeAJoinedMarkForNoClaim) { EXPECT_FALSE(keys.name_in(keys.joined_mark("name"), LockKind::semaphore)); }
 
 TEST(EtcdKeys, OfNamesThatBeginAlikeDoNotMix) {
   EXPECT_FALSE(keys.line("a/b", LockKind::lock).starts_with(keys.line("a", LockKind::lock)));

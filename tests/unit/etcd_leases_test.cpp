@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/etcd/leases.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
 
@@ -21,7 +21,7 @@ class EtcdLeases : public testing::Test {
  protected:
   EtcdLeases() {
     FakeWire::reset();
-    link_.wire();
+    calls_.wire();
     loop_.run();
   }
 
@@ -50,7 +50,7 @@ class EtcdLeases : public testing::Test {
   }
   /// Another leader is heard of.
   void elect(std::uint64_t term) {
-    link_.transact({.then = {Range{.key = "key"}}}, loop_.now() + 1s, [](const spi::Result<TransactionReply>&) {});
+    calls_.transact({.then = {Range{.key = "key"}}}, loop_.now() + 1s, [](const spi::Result<TransactionReply>&) {});
     loop_.run();
     wire().answer_first(std::vector<Outcome>(1), 1, term);
     loop_.run();
@@ -58,8 +58,8 @@ class EtcdLeases : public testing::Test {
 
   test::ManualLoop loop_;
   Address address_ = {.servers = {"a:1"}};
-  Link link_{loop_, address_, &FakeWire::prepare};
-  Leases leases_{loop_, link_};
+  ServerCalls calls_{loop_, address_, &FakeWire::prepare};
+  Leases leases_{loop_, calls_};
 };
 
 TEST_F(EtcdLeases, AreWholeSecondsArmedWhenTheyWereAskedFor) {

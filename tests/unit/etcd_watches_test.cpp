@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "backends/etcd/watches.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
@@ -22,7 +22,7 @@ class EtcdWatches : public testing::Test {
  protected:
   EtcdWatches() {
     FakeWire::reset();
-    link_.wire();
+    calls_.wire();
     loop_.run();
   }
 
@@ -41,8 +41,8 @@ class EtcdWatches : public testing::Test {
   using Told = std::vector<std::pair<std::string, What>>;
   test::ManualLoop loop_;
   Address address_ = {.servers = {"a:1", "b:1"}};
-  Link link_{loop_, address_, &FakeWire::prepare};
-  Watches watches_{loop_, link_};
+  ServerCalls calls_{loop_, address_, &FakeWire::prepare};
+  Watches watches_{loop_, calls_};
   Told told_;
 };
 
@@ -151,7 +151,7 @@ TEST_F(EtcdWatches, BeginAgainAtOnceAtAnotherServer) {
   wire().watch_began(11, 5);
   loop_.run();
   const std::uint64_t stream = wire().stream(Stream::watch);
-  link_.move_on();
+  calls_.move_on();
   loop_.run();
   EXPECT_TRUE(wire().streams.at(stream).closed);
   EXPECT_EQ(wire().watches().server, "b:1");

@@ -13,11 +13,11 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { kit::refuse_url("etcd", what); }
 
-/// gRPC would take other characters for a list of addresses, or for the name of a resolver.
+/// gRPC would understand other characters as a list of addresses, or as the name of a resolver.
 std::string checked(const kit::Host& host) {
   const auto allowed = [](char c) { return base::is_plain_in_names(c) || c == ':'; };
   if (!std::ranges::all_of(host.name, allowed)) {
-    refuse("names no host; write for example etcd://localhost, or etcd://one,two,three for a cluster");
+    refuse("contains no host; use for example etcd://localhost, or etcd://one,two,three for a cluster");
   }
   return host.text();
 }
@@ -26,7 +26,7 @@ void set_option(const std::string& name, const std::string& value, Address& addr
   if (name == "prefix") {
     address.prefix = kit::parse_prefix(value, "etcd", "/");
   } else if (!address.uses_tls || !address.tls.set(name, value)) {
-    refuse("has an unknown option; there is prefix, and with etcds: also ca, cert and key");
+    refuse("has an unknown option; supported are prefix and, with etcds:, ca, cert and key");
   }
 }
 

@@ -8,27 +8,27 @@
 
 namespace holdfast::etcd {
 
-/// Where the servers of a cluster are and how to enter it, as its URL says:
+/// Where the servers of a cluster are and how to log in, as the URL says:
 ///
 ///     etcd://[user:password@]host[:port][,host[:port]...][?options]
-///     etcds://...                         the same inside TLS
+///     etcds://...                         the same over TLS
 ///
-/// | option        | meaning                                                                        |
-/// |---------------|--------------------------------------------------------------------------------|
-/// | prefix        | what all keys begin with; `holdfast` unless given                              |
-/// | ca, cert, key | TLS: files with trusted authorities, and with the client's certificate and key |
+/// | option        | meaning                                                                          |
+/// |---------------|----------------------------------------------------------------------------------|
+/// | prefix        | what all keys begin with; the default is `holdfast`                              |
+/// | ca, cert, key | etcds: files with the trusted authorities and the client's certificate and key   |
 struct Address {
-  std::vector<std::string> servers = {};  ///< "host:port", an IPv6 address in brackets; at least one
+  std::vector<std::string> servers = {};  ///< at least one "host:port"; IPv6 addresses are in brackets
   bool uses_tls = false;
   kit::TlsFiles tls = {};
-  std::string user = {};  ///< empty: nobody logs in
+  std::string user = {};  ///< empty: the client does not log in
   std::string password = {};
   std::string prefix = "holdfast";
 
-  /// Throws Error (Errc::bad_url) that says what is wrong, and repeats nothing that may be secret.
+  /// Throws Error (Errc::bad_url). Its message says what is wrong and repeats nothing that may be secret.
   static Address parse(const base::Url& url);
 
-  /// For messages: "etcd at 127.0.0.1:2379". Never a secret.
+  /// How messages name the cluster: "etcd at 127.0.0.1:2379". Never contains a secret.
   std::string shown() const;
 };
 

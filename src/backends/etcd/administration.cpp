@@ -21,10 +21,10 @@ using spi::Result;
 
 namespace {
 
-/// Of one transaction: servers take 128 unless they are set otherwise.
+/// How many operations a transaction may have. Servers accept 128 unless they are configured otherwise.
 constexpr std::size_t most_operations = 100;
 
-/// How many leases are asked for at a time.
+/// How many leases are looked up at a time.
 constexpr std::size_t most_leases = 1000;
 
 constexpr std::array kinds = {LockKind::lock, LockKind::semaphore};
@@ -62,7 +62,7 @@ Operation<std::vector<LockStatus>> EtcdAdministration::listing(std::string prefi
     const auto [begin, end] = keys_.range_of_lines(prefix, kind);
     read.then.emplace_back(Range{.key = begin, .range_end = end});
   }
-  auto reply = co_await transacting(link_, std::move(read), until);
+  auto reply = co_await transacting(calls_, std::move(read), until);
   if (!reply.ok()) co_return std::move(reply.failure());
   std::map<std::pair<std::string, LockKind>, std::vector<KeyValue>> found;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -91,7 +91,7 @@ Operation<std::vector<LockStatus>> EtcdAdministration::listing(std::string prefi
 Operation<Line> EtcdAdministration::reading(std::string line, Instant until) {
   Transaction read;
   read.then.emplace_back(Range{.key = line, .range_end = Keys::end_of(line)});
-  auto reply = co_await transacting(link_, std::move(read), until);
+  auto reply = co_await transacting(calls_, std::move(read), until);
   if (!reply.ok()) co_return std::move(reply.failure());
   co_return Line(reply.value().outcomes[0].found);
 }
@@ -108,9 +108,9 @@ Operation<EtcdAdministration::Left> EtcdAdministration::looking_at_leases(std::v
   auto left = co_await spi::answer_of<Left>([&](Done<Left> done) {
     auto together = std::make_shared<AllAnswered<Left>>(leases.size(), std::move(done));
     for (const std::int64_t lease : leases) {
-      link_.time_to_live(lease, until, [together, lease](Result<LeaseReply> reply) {
+      calls_.time_to_live(lease, until, [together, lease](Result<LeaseReply> reply) {
         if (reply.ok()) {
-          // Whole seconds, rounded down: it lasts until the next one at most.
+          // The server rounds down to whole seconds.
           const std::int64_t seconds = reply.value().seconds < 0 ? 0 : reply.value().seconds + 1;
           together->gathered[lease] = std::chrono::seconds(seconds);
         }
@@ -148,8 +148,8 @@ LockStatus EtcdAdministration::status_of(const std::string& name, LockKind kind,
 }
 
 void EtcdAdministration::now(Done<std::chrono::system_clock::time_point> done) {
-  if (link_.closed()) return kit::answer_soon(loop_, std::move(done), is_closed());
-  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "etcd does not tell the time of day"});
+  if (calls_.closed()) return kit::answer_soon(loop_, std::move(done), is_closed());
+  kit::answer_soon(loop_, std::move(done), Failure{Errc::unsupported, "etcd does not provide a clock"});
 }
 
 // --- changing -------------------------------------------------------------------------------------------------------
@@ -169,14 +169,14 @@ Operation<bool> EtcdAdministration::changing(std::vector<Change> changes, std::o
         transaction.then.emplace_back(Delete{change.claim.key});
       }
     }
-    if (whole) transaction.then.emplace_back(Delete{whole->door});
+    if (whole) transaction.then.emplace_back(Delete{whole->joined_mark});
     if (whole && end == changes.size()) {
       transaction.when.push_back({.key = whole->line,
                                   .range_end = Keys::end_of(whole->line),
                                   .is = Compare::Is::less,
                                   .number = whole->newest + 1});
     }
-    auto reply = co_await transacting(link_, std::move(transaction), until);
+    auto reply = co_await transacting(calls_, std::move(transaction), until);
     if (!reply.ok()) co_return std::move(reply.failure());
     if (!reply.value().succeeded) co_return false;
   }
@@ -211,10 +211,10 @@ Operation<std::size_t> EtcdAdministration::evicting(LockName name, LockKind kind
 
 void EtcdAdministration::ask_to_release(const LockName& name, LockKind kind, const ReleaseRequest& request,
                                         Done<std::size_t> done) {
-  asking(name, kind, request).start(std::move(done));
+  asking_to_release(name, kind, request).start(std::move(done));
 }
 
-Operation<std::size_t> EtcdAdministration::asking(LockName name, LockKind kind, ReleaseRequest request) {
+Operation<std::size_t> EtcdAdministration::asking_to_release(LockName name, LockKind kind, ReleaseRequest request) {
   const std::string path = keys_.line(name.text(), kind);
   const kit::RequestOrder::Place queued = order_.enter(path);
   co_await queued;
@@ -225,7 +225,8 @@ Operation<std::size_t> EtcdAdministration::asking(LockName name, LockKind kind, 
     std::vector<Change> changes;
     for (std::size_t place = 0; place < line.value().size(); ++place) {
       const Line::Claim& claim = line.value()[place];
-      const bool is_ours = claim.record.lease > milliseconds::zero();  // others would not know what it means
+      const bool is_ours =
+          claim.record.lease > milliseconds::zero();  // other programs would not understand the request
       if (!is_ours || !line.value().is_granted(place)) continue;
       changes.push_back({claim, claim.record});
       changes.back().record->asked_to_release = request;
@@ -245,7 +246,7 @@ void EtcdAdministration::resize(const LockName& name, std::uint32_t total, Done<
   resizing(name, total).start(std::move(done));
 }
 
-/// Writes the new total into all claims, the oldest first.
+/// Writes the new total into all claims.
 Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total) {
   const std::string path = keys_.line(name.text(), LockKind::semaphore);
   const kit::RequestOrder::Place queued = order_.enter(path);
@@ -260,13 +261,14 @@ Operation<bool> EtcdAdministration::resizing(LockName name, std::uint32_t total)
     for (std::size_t place = 0; place < line.size(); ++place) {
       const bool granted = line.is_granted(place);
       changes.push_back({line[place]});
-      if (!granted && line[place].record.mode.permits > total) continue;  // its turn would never come
+      if (!granted && line[place].record.mode.permits > total) continue;  // it could never be granted
       Record record = line[place].record;
       record.mode.limit = total;
       record.keeps = record.keeps || granted;  // lowering takes nothing away
       changes.back().record = std::move(record);
     }
-    WholeLine whole = {.line = path, .door = keys_.door(name.text()), .newest = line[line.size() - 1].create_revision};
+    WholeLine whole = {
+        .line = path, .joined_mark = keys_.joined_mark(name.text()), .newest = line[line.size() - 1].create_revision};
     auto changed = co_await changing(std::move(changes), std::move(whole), until);
     if (!changed.ok()) co_return std::move(changed.failure());
     if (changed.value()) co_return true;

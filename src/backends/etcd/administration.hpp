@@ -6,7 +6,7 @@
 
 #include "backends/etcd/keys.hpp"
 #include "backends/etcd/line.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "kit/request_order.hpp"
 #include "spi/administration.hpp"
 #include "spi/loop.hpp"
@@ -14,12 +14,13 @@
 
 namespace holdfast::etcd {
 
-/// Looking at lines, and changing them for others: always on the condition that nobody has changed them meanwhile.
+/// Reads lines, and changes the claims of others. A change is made only if nobody else has changed the claims since they
+/// were read.
 class EtcdAdministration final : public spi::Administration {
  public:
-  /// REQUIRES: all outlive it.
-  EtcdAdministration(spi::Loop& loop, Link& link, const Keys& keys, kit::RequestOrder& order)
-      : loop_(loop), link_(link), keys_(keys), order_(order) {}
+  /// REQUIRES: all references outlive it.
+  EtcdAdministration(spi::Loop& loop, ServerCalls& calls, const Keys& keys, kit::RequestOrder& order)
+      : loop_(loop), calls_(calls), keys_(keys), order_(order) {}
 
   void show(const LockName& name, LockKind kind, spi::Done<std::optional<LockStatus>> done) override;
   void list(std::string_view prefix, spi::Done<std::vector<LockStatus>> done) override;
@@ -30,36 +31,38 @@ class EtcdAdministration final : public spi::Administration {
   void now(spi::Done<std::chrono::system_clock::time_point> done) override;
 
  private:
-  /// How much is left of leases, by id.
+  /// How much is left of each lease, by its id.
   using Left = std::map<std::int64_t, spi::milliseconds>;
-  /// A change of one claim: a new record, or none if it shall go.
+  /// A change of one claim. Without a record, the claim is deleted.
   struct Change {
     Line::Claim claim;
     std::optional<Record> record = {};
   };
 
-  /// All claims of a semaphore are changed: nobody may have joined, and what others know of it is not true any more.
+  /// For a change of all claims of a semaphore: nobody may have joined meanwhile, and what others know of the semaphore
+  /// is no longer true.
   struct WholeLine {
     std::string line;
-    std::string door;
+    std::string joined_mark;
     std::int64_t newest = 0;  ///< the create revision of its last claim
   };
 
   spi::Operation<std::optional<LockStatus>> showing(LockName name, LockKind kind);
   spi::Operation<std::vector<LockStatus>> listing(std::string prefix);
   spi::Operation<std::size_t> evicting(LockName name, LockKind kind, std::uint64_t up_to);
-  spi::Operation<std::size_t> asking(LockName name, LockKind kind, ReleaseRequest request);
+  spi::Operation<std::size_t> asking_to_release(LockName name, LockKind kind, ReleaseRequest request);
   spi::Operation<bool> resizing(LockName name, std::uint32_t total);
 
   spi::Operation<Line> reading(std::string line, base::Instant until);
   spi::Operation<Left> looking_at_leases(std::vector<const Line*> lines, base::Instant until);
-  /// False if somebody was quicker: then perhaps only some of them are made. The oldest claims come first.
+  /// Makes the changes, those of the oldest claims first. False if somebody else has changed a claim meanwhile; some of
+  /// the changes may have been made then.
   spi::Operation<bool> changing(std::vector<Change> changes, std::optional<WholeLine> whole, base::Instant until);
   static LockStatus status_of(const std::string& name, LockKind kind, const Line& line, const Left& left);
   base::Instant deadline() const { return loop_.now() + spi::longest_patience; }
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   const Keys& keys_;
   kit::RequestOrder& order_;
 };

@@ -11,49 +11,50 @@
 
 namespace holdfast::etcd {
 
-/// Tells waiting claims when what they wait for has gone, or has changed.
+/// Tells waiting claims when what they wait for has gone or has changed.
 ///
-/// A new watch may be served late: if anything is written at the very moment when the server makes it, it gets its
-/// first events only when the server next looks after such watches, ten times a second. So watches are kept for a
-/// while, and are not of one claim but of all that another client has in that line: where the same clients meet again
-/// and again, the watch that a claim needs has been there since the last time, and nothing is asked of the server at
-/// all.
+/// The server may be late with the first events of a new watch: if anything is written at the very moment when it
+/// creates the watch, it sends these events only when it next looks after such watches, which it does ten times a
+/// second. So each watch covers all keys that another client has in the line, and is kept for a while after its last
+/// use. Where the same clients meet again and again, the watch that a claim needs exists already, and the server is not
+/// asked for anything.
 class AheadWatches {
  public:
   using OnEvent = base::Callback<void(const ClaimKey&)>;
 
-  /// `on_event` may do anything but destroy this. REQUIRES: both outlive it.
+  /// `on_event` may do anything but destroy this. REQUIRES: `loop` and `watches` outlive it.
   AheadWatches(spi::Loop& loop, Watches& watches, OnEvent on_event);
 
-  /// What a claim waits for. It is told if that was there at revision `seen` and goes later, at least once.
-  struct Wanted {
+  /// What a claim waits for. The claim is told at least once if that existed at revision `seen` and goes later.
+  struct Target {
     std::string line = {};
     std::string key = {};  ///< empty: any claim of the line
     std::int64_t seen = 0;
   };
-  /// Instead of what it waited for before. True: that may have happened already, look again now.
-  bool wait(const ClaimKey& claim, const Wanted& wanted);
+  /// From now on the claim waits for `target` instead of what it waited for before. True if the target may have gone
+  /// already: look again now.
+  bool wait(const ClaimKey& claim, const Target& target);
   void stop(const ClaimKey& claim);
   void close();
 
  private:
-  /// All that somebody waits for in one range of keys.
-  struct Range {
+  /// The keys that one watch covers, and the claims that wait for some of them.
+  struct WatchedKeys {
     std::uint64_t watch = 0;
     bool begun = false;
-    std::int64_t told_after = 0;                   ///< begun: events after this revision have been told, or will be
-    std::map<ClaimKey, std::string> waiting = {};  ///< for these keys; empty: for any
+    std::int64_t told_after = 0;                   ///< once begun: events after this revision have been told or will be
+    std::map<ClaimKey, std::string> waiting = {};  ///< the key that each claim waits for; empty: any
     base::Instant idle_since = base::Instant::max();
   };
 
-  void happened(const std::string& range, Watches::What what, const WatchReply& reply);
+  void happened(const std::string& prefix, Watches::What what, const WatchReply& reply);
   void forget_idle();
 
   spi::Loop& loop_;
   Watches& watches_;
   OnEvent on_event_;
-  std::map<std::string, Range> ranges_;       ///< by what their keys begin with
-  std::map<ClaimKey, std::string> waits_in_;  ///< which of them
+  std::map<std::string, WatchedKeys> watched_;  ///< by what the keys begin with
+  std::map<ClaimKey, std::string> waits_in_;    ///< which of them each claim waits in
   spi::Timer timer_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::etcd {
 
-/// Many requests that are one: `done` hears what was gathered when the last of them has been answered, or a failure if
-/// there was one. They share it.
+/// Collects the answers to several requests that are one to whoever made them. When the last one has been answered,
+/// `done` is told what was gathered, or a failure if there was one. The requests share this object.
 template <class T = spi::Nothing>
 class AllAnswered {
  public:
@@ -18,7 +18,7 @@ class AllAnswered {
 
   T gathered = {};
 
-  /// The last thing that one of them does.
+  /// Each request calls this once, after it has put its answer into `gathered`.
   template <class U>
   void answered(spi::Result<U>& result) {
     if (!result.ok()) failure_ = std::move(result.failure());

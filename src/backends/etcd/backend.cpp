@@ -8,12 +8,12 @@
 
 #include "backends/etcd/address.hpp"
 #include "backends/etcd/administration.hpp"
+#include "backends/etcd/claim_tracker.hpp"
 #include "backends/etcd/claims.hpp"
 #include "backends/etcd/keys.hpp"
 #include "backends/etcd/leases.hpp"
-#include "backends/etcd/link.hpp"
-#include "backends/etcd/lookout.hpp"
 #include "backends/etcd/registers.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "backends/etcd/watches.hpp"
 #include "base/random.hpp"
 #include "kit/request_order.hpp"
@@ -29,14 +29,15 @@ class EtcdBackend final : public spi::Backend {
   EtcdBackend(Address address, const spi::BackendContext& context)
       : address_(std::move(address)),
         keys_(address_.prefix),
-        link_(context.loop, address_),
-        watches_(context.loop, link_),
+        calls_(context.loop, address_),
+        watches_(context.loop, calls_),
         order_(context.loop),
-        leases_(context.loop, link_),
-        lookout_(context, link_, watches_, leases_, keys_),
-        claims_(context.loop, link_, keys_, order_, leases_, lookout_, base::Random(base::Random::fresh_seed()).next()),
-        registers_(context.loop, link_, keys_, watches_),
-        administration_(context.loop, link_, keys_, order_) {}
+        leases_(context.loop, calls_),
+        tracker_(context, calls_, watches_, leases_, keys_),
+        claims_(context.loop, calls_, keys_, order_, leases_, tracker_,
+                base::Random(base::Random::fresh_seed()).next()),
+        registers_(context.loop, calls_, keys_, watches_),
+        administration_(context.loop, calls_, keys_, order_) {}
 
   spi::Claims& claims() override { return claims_; }
   spi::Registers& registers() override { return registers_; }
@@ -57,25 +58,25 @@ class EtcdBackend final : public spi::Backend {
   base::Duration release_may_wait() const override { return std::chrono::microseconds(100); }
 
   void close(Done<> done) override {
-    lookout_.close();
+    tracker_.close();
     claims_.close();
     watches_.close();
     const std::vector<std::int64_t> unused = leases_.close();
-    const bool first = !link_.closed();
-    link_.close();  // whoever waits for a call hears of it
+    const bool first = !calls_.closed();
+    calls_.close();  // which answers all that wait for a call
     order_.close();
     registers_.close();
-    link_.give_back(first ? unused : std::vector<std::int64_t>(), std::move(done));
+    calls_.give_back(first ? unused : std::vector<std::int64_t>(), std::move(done));
   }
 
  private:
   const Address address_;
   const Keys keys_;
-  Link link_;
+  ServerCalls calls_;
   Watches watches_;
-  kit::RequestOrder order_;  ///< calls may overtake each other on their way
+  kit::RequestOrder order_;  ///< keeps requests about one line in order, which calls do not
   Leases leases_;
-  Lookout lookout_;
+  ClaimTracker tracker_;
   EtcdClaims claims_;
   EtcdRegisters registers_;
   EtcdAdministration administration_;

@@ -4,8 +4,8 @@
 
 namespace holdfast::etcd {
 
-/// `etcd://host,host,host`, `etcds://host`: a cluster of etcd servers, version 3.4 or newer (address.hpp has the whole
-/// form).
+/// `etcd://host,host,host` and `etcds://host`: a cluster of etcd servers of version 3.4 or newer. address.hpp describes
+/// the URL.
 const spi::BackendFactory& factory();
 
 }  // namespace holdfast::etcd

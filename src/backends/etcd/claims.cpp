@@ -25,13 +25,13 @@ using spi::Result;
 
 namespace {
 
-/// As long as the shortest lease that etcd gives, whatever was asked for.
+/// The shortest lease that etcd grants.
 constexpr milliseconds shortest_lease = std::chrono::seconds(1);
 
-/// How often others may come in between before it is done in another way.
+/// After so many attempts that somebody else was faster than, the claim joins without a condition.
 constexpr int polite_attempts = 3;
 
-/// Besides the claim to wait for, the end of a line may show the claim itself, or the one that it replaces.
+/// The end of a line may contain the claim itself, or the one that it replaces, behind the claim to wait for.
 constexpr std::int64_t end_of_line = 2;
 
 }  // namespace
@@ -51,7 +51,7 @@ EtcdClaims::Wanted::Wanted(const ClaimRequest& request, const Keys& keys)
     : claim{request.name, request.kind(), request.id},
       mode(request.mode),
       lease(request.lease),
-      kind(request.lease_kind),
+      lease_kind(request.lease_kind),
       refuse(request.when_busy == spi::WhenBusy::refuse),
       record(Record::of(request, request.lease)),
       line(keys.line(request.name.text(), request.kind())) {
@@ -62,13 +62,13 @@ void EtcdClaims::Wanted::choose_keys(const Keys& keys, spi::ClaimId slot) {
   const std::string& name = claim.name.text();
   key = keys.claim(name, mode.kind, slot);
   possible_keys = keys.claims(name, claim.kind, slot);
-  if (permits()) door = keys.door(name);
+  if (permits()) joined_mark = keys.joined_mark(name);
 }
 
 void EtcdClaims::acquire(const ClaimRequest& request, Done<ClaimAnswer> done) {
   std::optional<Failure> failure = kit::why_invalid(request);
   if (!failure && request.lock_delay > milliseconds::zero()) {
-    failure = Failure{Errc::unsupported, "etcd does not support a lock_delay: its leases end without a trace"};
+    failure = Failure{Errc::unsupported, "etcd does not support lock_delay, because its leases end without a trace"};
   }
   if (failure) return kit::answer_soon(loop_, std::move(done), *std::move(failure));
   acquiring(Wanted(request, keys_)).start(std::move(done));
@@ -79,7 +79,7 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const kit::RequestOrder::Place queued =
       wanted.replaces ? order_.enter_to_replace(wanted.line, *wanted.replaces) : order_.enter(wanted.line);
   co_await queued;
-  wanted.deadline = link_.deadline_after(began, patience_for(wanted.lease));
+  wanted.deadline = calls_.deadline_after(began, patience_for(wanted.lease));
   wanted.choose_keys(keys_, slots_.of(wanted.claim));
   const ClaimKey replaced = {wanted.claim.name, wanted.claim.kind, wanted.replaces.value_or(spi::ClaimId())};
   if (wanted.replaces) {
@@ -94,12 +94,12 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   if (in_doubt) slots_.doubt(wanted.claim);
   const bool is_there = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
   if (happened && !is_there) {
-    lookout_.forget(wanted.claim);
+    tracker_.forget(wanted.claim);
     slots_.free(wanted.claim);
   }
   if (wanted.replaces) {
     auto node = replacements_.extract(replaced);
-    if (happened) lookout_.forget(replaced);
+    if (happened) tracker_.forget(replaced);
     if (in_doubt) slots_.doubt(replaced);
     if (happened || node.mapped().released) slots_.free(replaced);
     if (node.mapped().done) node.mapped().done(node.mapped().was_there);
@@ -107,31 +107,33 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   co_return answer;
 }
 
-/// Mostly one transaction joins the line and shows what must be known of it. Reads first where it may be that nothing
-/// is written: when a busy name is refused, and when another total of permits is. Then it joins if nobody else has
-/// meanwhile; if others were quicker some times, it joins in any case, and leaves again if it must.
+/// In most cases one transaction joins the line and reads what must be known about it. A read comes first where perhaps
+/// nothing is to be written, because a busy name or a different total of permits is refused. Then the claim joins on the
+/// condition that nobody else has joined meanwhile. If others were faster several times, it joins without that
+/// condition, and leaves again if it must.
 Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
   bool lost_a_lease = false;
   for (int attempt = 1;; ++attempt) {
-    const auto room = attempt == 1 ? room_for(wanted) : std::nullopt;
+    const auto cached = attempt == 1 ? cached_for(wanted) : std::nullopt;
     std::vector<Compare> unless;
-    if (room) {
-      unless.push_back({.key = wanted.door, .what = Compare::What::mod_revision, .number = room->door});
+    if (cached) {
+      unless.push_back(
+          {.key = wanted.joined_mark, .what = Compare::What::mod_revision, .number = cached->mark_revision});
     } else if (wanted.refuse || wanted.permits()) {
       auto refused = co_await peeking(wanted, unless);
       if (!refused.ok()) co_return std::move(refused.failure());
       if (refused.value()) co_return *std::move(refused.value());
       if (attempt > polite_attempts) unless.clear();
     }
-    auto lease = co_await leases_.get(wanted.lease, wanted.kind, wanted.deadline);
+    auto lease = co_await leases_.get(wanted.lease, wanted.lease_kind, wanted.deadline);
     if (!lease.ok()) co_return std::move(lease.failure());
     const LeasePtr under = lease.value();
     const Instant armed = under->armed;
     Record record = wanted.record;
     record.lease = under->length;
     Transaction transaction = join(wanted, record, under->id, std::move(unless));
-    if (!room) add_glimpse(wanted, transaction.then);
-    auto reply = co_await transacting(link_, std::move(transaction), wanted.deadline);
+    if (!cached) add_line_view(wanted, transaction.then);
+    auto reply = co_await transacting(calls_, std::move(transaction), wanted.deadline);
     if (!reply.ok()) {
       const Errc code = reply.failure().code;
       if (code == Errc::lost && !std::exchange(lost_a_lease, true)) {
@@ -139,13 +141,14 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
         continue;
       }
       if (code == Errc::in_doubt) stray_keys_.doubt(wanted.claim, under->id);
-      if (code == Errc::lost) co_return Failure{Errc::unreachable, "the lease was revoked at once"};
+      if (code == Errc::lost)
+        co_return Failure{Errc::unreachable, "the lease was revoked before the lock could be acquired; try again"};
       co_return std::move(reply.failure());
     }
     const std::span<const Outcome> outcomes = reply.value().outcomes;
     note_replaced(wanted, outcomes);
     if (!reply.value().succeeded) {
-      // Somebody came in between, and it was not to join then; or it has been there before.
+      // Either the claim exists already, or somebody else has joined meanwhile.
       const auto there = std::ranges::find_if(outcomes, [](const Outcome& each) { return !each.found.empty(); });
       if (there == outcomes.end()) continue;
       stray_keys_.is_certain(wanted.claim, wanted.key);
@@ -156,13 +159,13 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
     const std::int64_t revision = reply.value().revision;
     const Line::Claim claim = {wanted.key, revision, revision, under->id, std::move(record)};
     Result<ClaimAnswer> answer = ClaimAnswer{};
-    if (room) {
-      answer = lookout_.found(wanted.claim, {.claim = claim, .granted = true, .revision = revision}, ClaimMode::permits,
+    if (cached) {
+      answer = tracker_.found(wanted.claim, {.claim = claim, .granted = true, .revision = revision}, ClaimMode::permits,
                               armed);
-      lookout_.rooms().learn(wanted.claim.name, revision, room->total, room->claimed + wanted.mode.permits);
+      tracker_.semaphores().learn(wanted.claim.name, revision, cached->total, cached->claimed + wanted.mode.permits);
     } else {
       const std::size_t first = wanted.replaced_keys.size() + (wanted.permits() ? 2 : 1);
-      answer = co_await joined(wanted, claim, glimpse_in(wanted, outcomes.subspan(first)), armed);
+      answer = co_await joined(wanted, claim, line_view_in(wanted, outcomes.subspan(first)), armed);
     }
     const bool stays = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
     if (!stays || !leases_.is_outlived(*under)) co_return answer;
@@ -171,32 +174,32 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
   }
 }
 
-/// Room of which we know without asking.
-std::optional<Rooms::Room> EtcdClaims::room_for(const Wanted& wanted) {
+/// What is known about the semaphore, if that is enough to know that the claim will be granted.
+std::optional<SemaphoreCache::Semaphore> EtcdClaims::cached_for(const Wanted& wanted) {
   if (!wanted.permits()) return std::nullopt;
-  const Rooms::Room* const room = lookout_.rooms().find(wanted.claim.name);
-  if (room == nullptr || !room->fits(wanted.mode.permits, wanted.mode.limit)) return std::nullopt;
-  return *room;
+  const SemaphoreCache::Semaphore* const cached = tracker_.semaphores().find(wanted.claim.name);
+  if (cached == nullptr || !cached->fits(wanted.mode.permits, wanted.mode.limit)) return std::nullopt;
+  return *cached;
 }
 
-/// Whether it is refused at once. Else: on which condition it is to join.
+/// Returns an answer if the claim is refused without joining. Otherwise sets the condition on which it may join.
 Operation<std::optional<ClaimAnswer>> EtcdClaims::peeking(const Wanted& wanted, std::vector<Compare>& unless) {
   Transaction read;
   for (const std::string& key : wanted.possible_keys) read.then.emplace_back(Range{.key = key, .keys_only = true});
   const std::size_t first = read.then.size();
-  add_glimpse(wanted, read.then);
-  auto reply = co_await transacting(link_, std::move(read), wanted.deadline);
+  add_line_view(wanted, read.then);
+  auto reply = co_await transacting(calls_, std::move(read), wanted.deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   const std::span<const Outcome> outcomes = reply.value().outcomes;
   for (const Outcome& own : outcomes.first(first)) {
-    if (!own.found.empty()) co_return std::optional<ClaimAnswer>();  // it is there already
+    if (!own.found.empty()) co_return std::optional<ClaimAnswer>();  // the claim exists already
   }
-  Glimpse glimpse = glimpse_in(wanted, outcomes.subspan(first));
-  for (const std::string& key : wanted.replaced_keys) glimpse.line.remove(key);
-  const bool another_total = wanted.permits() && !glimpse.line.empty() && glimpse.line.total() != wanted.mode.limit;
-  const std::uint32_t total = glimpse.line.total();
+  LineView view = line_view_in(wanted, outcomes.subspan(first));
+  for (const std::string& key : wanted.replaced_keys) view.line.remove(key);
+  const bool another_total = wanted.permits() && !view.line.empty() && view.line.total() != wanted.mode.limit;
+  const std::uint32_t total = view.line.total();
   const bool busy =
-      wanted.refuse && !behind(std::move(glimpse.line), {.key = wanted.key, .record = wanted.record}).granted;
+      wanted.refuse && !standing_behind(std::move(view.line), {.key = wanted.key, .record = wanted.record}).granted;
   if (another_total || busy) {
     auto withdrawn = co_await withdrawing(wanted);
     if (!withdrawn.ok()) co_return std::move(withdrawn.failure());
@@ -212,26 +215,26 @@ Operation<std::optional<ClaimAnswer>> EtcdClaims::peeking(const Wanted& wanted, 
   co_return std::optional<ClaimAnswer>();
 }
 
-void EtcdClaims::add_glimpse(const Wanted& wanted, std::vector<KeyOperation>& operations) {
+void EtcdClaims::add_line_view(const Wanted& wanted, std::vector<KeyOperation>& operations) {
   if (wanted.permits()) {
-    operations.emplace_back(whole(wanted.line));
+    operations.emplace_back(whole_line(wanted.line));
     return;
   }
-  Range count = whole(wanted.line);
+  Range count = whole_line(wanted.line);
   count.count_only = true;
   operations.emplace_back(std::move(count));
   operations.emplace_back(rivals(wanted.line, wanted.mode.kind, end_of_line));
 }
 
-EtcdClaims::Glimpse EtcdClaims::glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes) {
+EtcdClaims::LineView EtcdClaims::line_view_in(const Wanted& wanted, std::span<const Outcome> outcomes) {
   std::vector<KeyValue> found = outcomes.back().found;
-  if (!wanted.permits()) std::ranges::reverse(found);  // they come with the newest first
-  Glimpse glimpse = {.line = Line(found), .size = static_cast<std::uint32_t>(outcomes.front().count)};
-  glimpse.line.remove(wanted.key);
-  return glimpse;
+  if (!wanted.permits()) std::ranges::reverse(found);  // the newest one comes first in the reply
+  LineView view = {.line = Line(found), .size = static_cast<std::uint32_t>(outcomes.front().count)};
+  view.line.remove(wanted.key);
+  return view;
 }
 
-/// `unless`: more conditions.
+/// `unless`: further conditions.
 Transaction EtcdClaims::join(const Wanted& wanted, const Record& record, std::int64_t lease,
                              std::vector<Compare> unless) {
   Transaction transaction;
@@ -246,14 +249,14 @@ Transaction EtcdClaims::join(const Wanted& wanted, const Record& record, std::in
     transaction.otherwise.emplace_back(Range{.key = key, .keys_only = true});
   }
   transaction.then.emplace_back(Put{.key = wanted.key, .value = record.text(), .lease = lease});
-  if (wanted.permits()) transaction.then.emplace_back(Put{.key = wanted.door, .value = {}, .lease = lease});
+  if (wanted.permits()) transaction.then.emplace_back(Put{.key = wanted.joined_mark, .value = {}, .lease = lease});
   return transaction;
 }
 
-Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim claim, Glimpse before, Instant armed) {
+Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim claim, LineView before, Instant armed) {
   const std::uint32_t total = before.line.empty() ? wanted.mode.limit : before.line.total();
   const std::uint64_t claimed = before.line.claimed() + wanted.mode.permits;
-  Standing standing = behind(std::move(before.line), claim);
+  LineStanding standing = standing_behind(std::move(before.line), claim);
   standing.place = before.size - 1;
   standing.revision = claim.create_revision;
   const bool another_total = wanted.permits() && total != wanted.mode.limit;
@@ -263,17 +266,17 @@ Operation<ClaimAnswer> EtcdClaims::joined(const Wanted& wanted, Line::Claim clai
     if (another_total) co_return wanted.different_total(total);
     co_return ClaimAnswer{};
   }
-  const ClaimAnswer answer = lookout_.found(wanted.claim, standing, wanted.mode.kind, armed);
-  if (wanted.permits()) lookout_.rooms().learn(wanted.claim.name, claim.create_revision, total, claimed);
+  const ClaimAnswer answer = tracker_.found(wanted.claim, standing, wanted.mode.kind, armed);
+  if (wanted.permits()) tracker_.semaphores().learn(wanted.claim.name, claim.create_revision, total, claimed);
   co_return answer;
 }
 
-/// What it replaces goes also if it is refused.
+/// The replaced claim is withdrawn even if the new one is refused.
 Operation<Nothing> EtcdClaims::withdrawing(const Wanted& wanted) {
   if (!wanted.replaces) co_return Nothing{};
   Transaction transaction;
   for (const std::string& key : wanted.replaced_keys) transaction.then.emplace_back(Delete{key});
-  auto reply = co_await transacting(link_, std::move(transaction), wanted.deadline);
+  auto reply = co_await transacting(calls_, std::move(transaction), wanted.deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   note_replaced(wanted, reply.value().outcomes);
   co_return Nothing{};
@@ -296,9 +299,9 @@ Operation<bool> EtcdClaims::releasing(ClaimKey claim, base::Duration patience) {
   const Instant began = loop_.now();
   const kit::RequestOrder::Place queued = order_.enter_to_release(line_of(claim), claim.id);
   co_await queued;
-  auto released = co_await releasing_now(claim, link_.deadline_after(began, patience));
+  auto released = co_await releasing_now(claim, calls_.deadline_after(began, patience));
   if (!released.ok() || released.value()) co_return released;
-  // A claim that replaces it may have been quicker.
+  // An acquire that replaces the claim may have deleted it.
   const auto replacement = replacements_.find(claim);
   if (replacement == replacements_.end() || replacement->second.done) co_return false;
   auto was_there = co_await spi::answer_of<bool>([&](Done<bool> done) { replacement->second.done = std::move(done); });
@@ -311,20 +314,19 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
   auto learned = co_await learning(one, deadline);
   if (!learned.ok()) co_return std::move(learned.failure());
   bool was_there = false;
-  if (const std::optional<Sight>& sight = one.front().sight) {
-    const bool permits = claim.kind == LockKind::semaphore;
-    const Rooms::Room* const room = permits ? lookout_.rooms().find(claim.name) : nullptr;
-    const bool last_of_ours = room != nullptr && room->own == 1;
-    std::string door = last_of_ours ? keys_.door(claim.name.text()) : std::string();
-    lookout_.ignore(claim);
-    auto deleted = co_await deleting(claim, sight->key, sight->create_revision, std::move(door), deadline);
+  if (const std::optional<StandingQuery>& query = one.front().query) {
+    const SemaphoreCache::Semaphore* const cached = claim.permits() ? tracker_.semaphores().find(claim.name) : nullptr;
+    const bool last_of_ours = cached != nullptr && cached->own == 1;
+    std::string joined_mark = last_of_ours ? keys_.joined_mark(claim.name.text()) : std::string();
+    tracker_.ignore(claim);
+    auto deleted = co_await deleting(claim, query->key, query->create_revision, std::move(joined_mark), deadline);
     if (!deleted.ok()) co_return std::move(deleted.failure());
     was_there = deleted.value();
   }
-  if (const KnownClaim* const known = lookout_.find(claim); known != nullptr && was_there) {
-    if (claim.kind == LockKind::semaphore) lookout_.rooms().gave_back(claim.name, known->permits);
+  if (const KnownClaim* const known = tracker_.find(claim); known != nullptr && was_there) {
+    if (claim.permits()) tracker_.semaphores().gave_back(claim.name, known->permits);
   }
-  lookout_.forget(claim);
+  tracker_.forget(claim);
   if (const std::int64_t lease = stray_keys_.released(claim, keys_of(claim))) leases_.retire(lease);
   if (const auto replacement = replacements_.find(claim); replacement != replacements_.end()) {
     replacement->second.released = true;
@@ -334,18 +336,18 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
   co_return was_there;
 }
 
-/// A request that comes late never deletes a life that began after it was sent.
+/// A request that is executed late must not delete a key that was created again after it was sent.
 Operation<bool> EtcdClaims::deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision,
-                                     std::string door, Instant deadline) {
+                                     std::string joined_mark, Instant deadline) {
   const std::string line = line_of(claim);
   for (;;) {
     Transaction transaction;
     transaction.about = line;
     transaction.when.push_back({.key = key, .number = create_revision});
     transaction.then.emplace_back(Delete{key});
-    if (!door.empty()) transaction.then.emplace_back(Delete{door});
+    if (!joined_mark.empty()) transaction.then.emplace_back(Delete{joined_mark});
     transaction.otherwise.emplace_back(Range{.key = key, .keys_only = true});
-    auto reply = co_await transacting(link_, std::move(transaction), deadline);
+    auto reply = co_await transacting(calls_, std::move(transaction), deadline);
     if (!reply.ok()) co_return std::move(reply.failure());
     if (reply.value().succeeded) co_return true;
     const std::vector<KeyValue>& found = reply.value().outcomes.front().found;
@@ -360,12 +362,12 @@ std::vector<std::string> EtcdClaims::keys_of(const ClaimKey& claim) const {
 }
 
 Operation<std::vector<std::string>> EtcdClaims::finding_keys(const ClaimKey& claim, Instant deadline) {
-  if (const KnownClaim* const known = lookout_.find(claim)) co_return std::vector{known->key};
+  if (const KnownClaim* const known = tracker_.find(claim)) co_return std::vector{known->key};
   if (slots_.find(claim)) co_return keys_of(claim);
   Look look = {.claim = claim};
   auto sought = co_await seeking(look, deadline);
   if (!sought.ok()) co_return std::move(sought.failure());
-  co_return look.sight ? std::vector{look.sight->key} : std::vector<std::string>();
+  co_return look.query ? std::vector{look.query->key} : std::vector<std::string>();
 }
 
 }  // namespace holdfast::etcd

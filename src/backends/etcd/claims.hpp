@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "backends/etcd/claim_tracker.hpp"
+#include "backends/etcd/key_slots.hpp"
 #include "backends/etcd/keys.hpp"
 #include "backends/etcd/leases.hpp"
 #include "backends/etcd/line.hpp"
-#include "backends/etcd/link.hpp"
-#include "backends/etcd/lookout.hpp"
-#include "backends/etcd/sight.hpp"
-#include "backends/etcd/slots.hpp"
+#include "backends/etcd/server_calls.hpp"
+#include "backends/etcd/standing_query.hpp"
 #include "backends/etcd/stray_keys.hpp"
 #include "kit/request_order.hpp"
 #include "spi/claims.hpp"
@@ -20,20 +20,20 @@
 
 namespace holdfast::etcd {
 
-/// Claims as keys: a claim is a key under a lease, and the line of a name is the order in which its keys were created.
+/// Keeps claims as keys: a claim is a key under a lease, and a line is the order in which its keys were created. Nobody
+/// grants anything; each client reads how its claims stand.
 class EtcdClaims final : public spi::Claims {
  public:
-  /// REQUIRES: all outlive it.
-  /// `client`: a number that no other client has.
-  EtcdClaims(spi::Loop& loop, Link& link, const Keys& keys, kit::RequestOrder& order, Leases& leases, Lookout& lookout,
-             std::uint64_t client)
+  /// `client`: a number that no other client has. REQUIRES: all references outlive it.
+  EtcdClaims(spi::Loop& loop, ServerCalls& calls, const Keys& keys, kit::RequestOrder& order, Leases& leases,
+             ClaimTracker& tracker, std::uint64_t client)
       : loop_(loop),
-        link_(link),
+        calls_(calls),
         keys_(keys),
         order_(order),
         leases_(leases),
-        lookout_(lookout),
-        stray_keys_(loop, link),
+        tracker_(tracker),
+        stray_keys_(loop, calls),
         slots_(client) {}
 
   void acquire(const spi::ClaimRequest& request, spi::Done<spi::ClaimAnswer> done) override;
@@ -44,40 +44,39 @@ class EtcdClaims final : public spi::Claims {
   void close() { stray_keys_.close(); }
 
  private:
-  /// An acquire under way.
+  // claims_steps.hpp describes these three.
   struct Wanted;
-  /// What it knows of the line.
-  struct Glimpse;
-  /// One claim of a renewal under way.
+  struct LineView;
   struct Look;
 
-  /// A claim that another one replaces just now.
+  /// A claim that an acquire under way replaces.
   struct Replacement {
     bool was_there = false;
-    bool released = false;      ///< by a request of its own, meanwhile
-    spi::Done<bool> done = {};  ///< a release that wants to know
+    bool released = false;      ///< a release of its own has come meanwhile
+    spi::Done<bool> done = {};  ///< that release waits for the outcome
   };
 
   spi::Operation<spi::ClaimAnswer> acquiring(Wanted wanted);
   spi::Operation<spi::ClaimAnswer> joining(const Wanted& wanted);
-  std::optional<Rooms::Room> room_for(const Wanted& wanted);
+  std::optional<SemaphoreCache::Semaphore> cached_for(const Wanted& wanted);
   spi::Operation<std::optional<spi::ClaimAnswer>> peeking(const Wanted& wanted, std::vector<Compare>& unless);
-  static void add_glimpse(const Wanted& wanted, std::vector<KeyOperation>& operations);
-  static Glimpse glimpse_in(const Wanted& wanted, std::span<const Outcome> outcomes);
+  static void add_line_view(const Wanted& wanted, std::vector<KeyOperation>& operations);
+  static LineView line_view_in(const Wanted& wanted, std::span<const Outcome> outcomes);
   static Transaction join(const Wanted& wanted, const Record& record, std::int64_t lease, std::vector<Compare> unless);
-  spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, Glimpse before, base::Instant armed);
+  spi::Operation<spi::ClaimAnswer> joined(const Wanted& wanted, Line::Claim claim, LineView before,
+                                          base::Instant armed);
   void note_replaced(const Wanted& wanted, std::span<const Outcome> outcomes);
   spi::Operation<spi::Nothing> withdrawing(const Wanted& wanted);
   spi::Operation<bool> releasing(ClaimKey claim, base::Duration patience);
   spi::Operation<bool> releasing_now(const ClaimKey& claim, base::Instant deadline);
-  /// The life that began with that revision, or a later one that is found instead.
-  spi::Operation<bool> deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision, std::string door,
-                                base::Instant deadline);
+  /// Deletes the key that was created at that revision, or at a later one if it was created again.
+  spi::Operation<bool> deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision,
+                                std::string joined_mark, base::Instant deadline);
   std::string line_of(const ClaimKey& claim) const { return keys_.line(claim.name.text(), claim.kind); }
-  Sight sight_of(const ClaimKey& claim, const std::string& key, std::int64_t create_revision) const;
-  /// The keys that the claim may have: in its own line, in whatever mode it has joined that.
+  StandingQuery query_for(const ClaimKey& claim, const std::string& key, std::int64_t create_revision) const;
+  /// The keys that a claim of this client may have in its line, in whatever mode it has joined.
   std::vector<std::string> keys_of(const ClaimKey& claim) const;
-  /// The same of any claim.
+  /// The same for any claim. Another client's claim is looked for in its line.
   spi::Operation<std::vector<std::string>> finding_keys(const ClaimKey& claim, base::Instant deadline);
 
   spi::Operation<std::vector<spi::ClaimAnswer>> renewing(std::vector<Look> looks);
@@ -97,13 +96,13 @@ class EtcdClaims final : public spi::Claims {
   static base::Duration patience_for(spi::milliseconds lease);
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   const Keys& keys_;
   kit::RequestOrder& order_;
   Leases& leases_;
-  Lookout& lookout_;
+  ClaimTracker& tracker_;
   StrayKeys stray_keys_;
-  Slots slots_;
+  KeySlots slots_;
   std::map<ClaimKey, Replacement> replacements_;
 };
 

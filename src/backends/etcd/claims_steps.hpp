@@ -7,46 +7,47 @@
 
 #include "backends/etcd/claims.hpp"
 
-/// What the steps of EtcdClaims hand to each other.
+/// What the steps of EtcdClaims pass on to each other.
 namespace holdfast::etcd {
 
-/// An acquire under way.
+/// An acquire that is under way.
 struct EtcdClaims::Wanted {
   Wanted(const spi::ClaimRequest& request, const Keys& keys);
 
   ClaimKey claim;
   spi::Mode mode;
   spi::milliseconds lease;
-  LeaseKind kind;
+  LeaseKind lease_kind;
   bool refuse;
   Record record;
-  std::string line;                             ///< what its keys begin with
-  std::string key = {};                         ///< once it has its turn, like the next two
-  std::vector<std::string> possible_keys = {};  ///< where it may stand already
-  std::string door = {};                        ///< permits: see rooms.hpp
-  base::Instant deadline = {};                  ///< once it has its turn
+  std::string line;  ///< what the keys of its line begin with
+  // Known when the requests before it have been executed:
+  std::string key = {};
+  std::vector<std::string> possible_keys = {};  ///< the keys that it may have already
+  std::string joined_mark = {};                 ///< permits: semaphore_cache.hpp explains it
+  base::Instant deadline = {};
   std::optional<spi::ClaimId> replaces = {};
   std::vector<std::string> replaced_keys = {};
 
   void choose_keys(const Keys& keys, spi::ClaimId slot);
-  bool permits() const { return claim.kind == LockKind::semaphore; }
+  bool permits() const { return claim.permits(); }
   spi::Failure different_total(std::uint32_t total) const;
 };
 
-/// What must be known of a line to join it: of a semaphore's all other claims, of a lock's those who may have to be
-/// waited for.
-struct EtcdClaims::Glimpse {
+/// What an acquire must know about a line: all other claims of a semaphore's line, and of a lock's line the claims that
+/// it may have to wait for.
+struct EtcdClaims::LineView {
   Line line;
-  std::uint32_t size = 0;  ///< how many claims stand there
+  std::uint32_t size = 0;  ///< how many claims stand in the line
 };
 
-/// One claim of a renewal under way.
+/// A claim that is looked up for a renewal, a release or a downgrade.
 struct EtcdClaims::Look {
   ClaimKey claim;
-  spi::milliseconds lease = {};        ///< zero: it only asks
-  std::optional<Sight> sight = {};     ///< empty: it is not there
-  std::int64_t under = 0;              ///< the lease that its key is under
-  std::optional<Standing> found = {};  ///< by the last read
+  spi::milliseconds lease = {};             ///< how long it is to last; zero: the request only asks
+  std::optional<StandingQuery> query = {};  ///< empty: the claim does not exist
+  std::int64_t under = 0;                   ///< the lease that its key is under
+  std::optional<LineStanding> found = {};   ///< what the last read has found
 };
 
 }  // namespace holdfast::etcd

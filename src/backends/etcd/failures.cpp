@@ -26,34 +26,36 @@ struct Meaning {
   std::string_view advice;
 };
 
-// What etcd says before it has done anything.
+// What etcd says when it refuses a call without having done anything.
 constexpr std::array refusals = {
     Meaning{"user name is empty", Errc::access_denied,
-            "wants a password; put it into the URL: etcd://user:password@host"},
+            "requires a password; put it into the URL: etcd://user:password@host"},
     Meaning{"user name not found", Errc::access_denied,
-            "wants a password; put it into the URL: etcd://user:password@host"},
+            "requires a password; put it into the URL: etcd://user:password@host"},
     Meaning{"authentication failed", Errc::access_denied, "refused the user name or the password of the URL"},
     Meaning{"authentication is not enabled", Errc::access_denied,
-            "wants no password, but the URL has one; remove it, or enable etcd's authentication"},
+            "has no authentication enabled, but the URL contains a password; remove it, or enable authentication"},
     Meaning{"permission denied", Errc::access_denied,
-            "does not allow its user to do that; docs/backends/etcd.md says what Holdfast needs"},
-    Meaning{"invalid auth token", Errc::access_denied, "does not accept its own token any more"},
+            "does not allow this user to do that; docs/backends/etcd.md lists the permissions that Holdfast needs"},
+    Meaning{"invalid auth token", Errc::access_denied, "no longer accepts a token that it has issued"},
     Meaning{"database space exceeded", Errc::exhausted, "has no space left (its alarm NOSPACE is raised)"},
     Meaning{"too many requests", Errc::exhausted, "has too many requests under way"},
-    Meaning{"request is too large", Errc::invalid_argument, "takes no request as large as that"},
-    Meaning{"too many operations", Errc::store_failed, "takes fewer operations in a transaction than Holdfast needs"},
+    Meaning{"request is too large", Errc::invalid_argument, "refused the request because it is too large"},
+    Meaning{"too many operations", Errc::store_failed,
+            "allows fewer operations in a transaction than Holdfast needs; raise its --max-txn-ops to 128"},
     Meaning{"etcdserver: no leader", Errc::unreachable, "has no leader: most of its servers cannot be reached"},
     Meaning{"not capable", Errc::unsupported, "is too old; it must be version 3.4 or newer"},
 };
 
-// gRPC does not say which of the two it is.
+// gRPC does not say which of the two reasons it is.
 constexpr std::string_view not_trusted =
-    "has a certificate that cannot be trusted: it has expired, or the authority that signed it is not known here (name "
-    "it as ?ca=file)";
+    "has a certificate that cannot be trusted: it has expired, or the authority that signed it is not known here; name "
+    "the authority's file as ?ca=file";
 constexpr std::string_view of_another_host =
-    "has a certificate of another host; write a host that the certificate names, or have one issued for this host";
+    "has a certificate for another host; use a host name that the certificate contains, or have one issued for this "
+    "host";
 constexpr std::string_view too_old_tls =
-    "speaks TLS only in versions before 1.2, which are not safe; let it speak 1.2 or newer";
+    "only supports versions of TLS before 1.2, which are not safe; enable 1.2 or newer";
 
 // Why there is no connection, in gRPC's words.
 constexpr std::array no_connections = {
@@ -66,15 +68,14 @@ constexpr std::array no_connections = {
     Meaning{"unsupported protocol", Errc::store_failed, too_old_tls},
     Meaning{"UNSUPPORTED_PROTOCOL", Errc::store_failed, too_old_tls},
     Meaning{"alert", Errc::access_denied,
-            "refused the TLS connection; it may want a client's certificate "
-            "(?cert=file&key=file)"},
-    Meaning{"wrong version number", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
-    Meaning{"WRONG_VERSION_NUMBER", Errc::store_failed, "does not speak TLS at this port; write etcd: or another port"},
+            "refused the TLS connection; it may require a client certificate: ?cert=file&key=file"},
+    Meaning{"wrong version number", Errc::store_failed, "does not support TLS on this port; use etcd: or another port"},
+    Meaning{"WRONG_VERSION_NUMBER", Errc::store_failed, "does not support TLS on this port; use etcd: or another port"},
     Meaning{"empty address list", Errc::access_denied,
-            "cannot be contacted with the certificate and the key of the URL; do they belong together?"},
-    Meaning{"Connection refused", Errc::unreachable, "refuses connections: nothing listens there"},
-    Meaning{"DNS resolution failed", Errc::unreachable, "cannot be found: no address is known for that host"},
-    Meaning{"Domain name not found", Errc::unreachable, "cannot be found: no address is known for that host"},
+            "cannot be contacted with the certificate and the key of the URL; check that they belong together"},
+    Meaning{"Connection refused", Errc::unreachable, "refused the connection: no server is listening there"},
+    Meaning{"DNS resolution failed", Errc::unreachable, "cannot be found: the host name has no address"},
+    Meaning{"Domain name not found", Errc::unreachable, "cannot be found: the host name has no address"},
 };
 
 template <std::size_t count>
@@ -113,15 +114,11 @@ spi::Failure explain(const CallStatus& status, Effect effect, const Address& add
     case resource_exhausted: return {Errc::exhausted, address.shown() + " refused: " + shortened(status.message)};
     case no_such_method:
       return {Errc::unsupported,
-              "what answers as " + address.shown() + " does not speak etcd's interface of version 3"};
+              "the server that answers as " + address.shown() + " does not support version 3 of etcd's interface"};
     case unknown:
     case internal: return {lost, address.shown() + " failed: " + shortened(status.message)};
     default: return {Errc::store_failed, address.shown() + " refused: " + shortened(status.message)};
   }
-}
-
-spi::Failure explain_login(const CallStatus& status, const Address& address) {
-  return explain(status, Effect::none, address);
 }
 
 bool wants_a_new_token(const CallStatus& status) {
@@ -146,7 +143,7 @@ bool is_trouble_of_one_server(const CallStatus& status) {
 }
 
 spi::Failure not_understood(const Address& address) {
-  return {Errc::store_failed, address.shown() + " gave an answer that makes no sense"};
+  return {Errc::store_failed, address.shown() + " gave an answer that does not fit the request"};
 }
 
 spi::Failure is_closed() { return {Errc::closed, "the client is closed"}; }

@@ -10,20 +10,21 @@ namespace holdfast::etcd {
 using base::Instant;
 using spi::Failure;
 
-KeepAlives::KeepAlives(spi::Loop& loop, Link& link) : loop_(loop), link_(link), timer_(loop, [this] { give_up(); }) {
-  link_.listen(*this);
+KeepAlives::KeepAlives(spi::Loop& loop, ServerCalls& calls)
+    : loop_(loop), calls_(calls), timer_(loop, [this] { give_up(); }) {
+  calls_.listen(*this);
 }
 
 void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<KeptAlive> done) {
-  Wire* const wire = link_.wire();
+  Wire* const wire = calls_.wire();
   if (wire == nullptr) {
-    Failure failure = link_.closed()
+    Failure failure = calls_.closed()
                           ? is_closed()
-                          : Failure{Errc::unreachable, "there is no connection to " + link_.address().shown()};
+                          : Failure{Errc::unreachable, "there is no connection to " + calls_.address().shown()};
     return kit::answer_soon(loop_, std::move(done), std::move(failure));
   }
   if (stream_ == 0) {
-    stream_ = link_.next_number();
+    stream_ = calls_.next_number();
     wire->open(stream_, Stream::keep_alive);
   }
   requests_.push_back({lease, loop_.now(), deadline, std::move(done)});
@@ -33,7 +34,7 @@ void KeepAlives::keep_alive(std::int64_t lease, Instant deadline, spi::Done<Kept
 
 void KeepAlives::kept_alive(std::uint64_t stream, const LeaseReply& lease) {
   if (stream != stream_ || requests_.empty()) return;
-  if (requests_.front().lease != lease.id) return abandon_stream();  // it does not make sense
+  if (requests_.front().lease != lease.id) return abandon_stream();  // the server answers something else
   Request request = std::move(requests_.front());
   requests_.pop_front();
   set_timer();
@@ -44,16 +45,16 @@ void KeepAlives::stream_ended(std::uint64_t stream) {
   if (stream == stream_) abandon_stream();
 }
 
-/// The next request opens another one.
+/// The next request opens another stream.
 void KeepAlives::abandon_stream() {
   if (stream_ == 0) return;
-  if (Wire* const wire = link_.wire()) wire->close(stream_);
+  if (Wire* const wire = calls_.wire()) wire->close(stream_);
   stream_ = 0;
   timer_.cancel();
   auto requests = std::exchange(requests_, {});
   for (Request& request : requests) {
     if (!request.done) continue;
-    request.done(Failure{Errc::unreachable, "the connection to " + link_.address().shown() + " was lost"});
+    request.done(Failure{Errc::unreachable, "the connection to " + calls_.address().shown() + " was lost"});
   }
 }
 
@@ -63,14 +64,14 @@ void KeepAlives::give_up() {
   for (Request& request : requests_) {
     if (request.done && request.deadline <= now) too_late.push_back(std::exchange(request.done, {}));
   }
-  // It may be stuck for good: whoever comes next has a stream of its own.
+  // The stream may be stuck for good, so later requests get another one.
   if (!too_late.empty()) {
     abandon_stream();
-    link_.move_on();
+    calls_.move_on();
   }
   set_timer();
   for (auto& done : too_late) {
-    done(Failure{Errc::unreachable, link_.address().shown() + " did not answer in time"});
+    done(Failure{Errc::unreachable, calls_.address().shown() + " did not answer in time"});
   }
 }
 

@@ -3,25 +3,25 @@
 #include <cstdint>
 #include <deque>
 
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "spi/loop.hpp"
 #include "spi/result.hpp"
 
 namespace holdfast::etcd {
 
-/// A lease that was kept alive. A server that was deposed as leader answers, too: it proves something only together
-/// with a read or a write that was sent after this answer and succeeded.
+/// A lease that was kept alive. A server that was deposed as leader answers, too, so this proves something only together
+/// with a read or a write that was sent after the answer and succeeded.
 struct KeptAlive {
   std::int64_t seconds = 0;  ///< below 1: there is no such lease
   base::Instant sent = {};
 };
 
-/// Keeps leases alive, on one stream. The server answers in the order of the requests; so a request that has lost its
-/// patience stays in the line until its answer has come, or that answer would be taken for the next one's.
+/// Keeps leases alive on one stream, on which the server answers requests in order. If one is not answered in time, the
+/// stream is given up with all requests on it, so that a late answer is never taken for the answer to a later request.
 class KeepAlives final : StreamListener {
  public:
-  /// REQUIRES: both outlive it.
-  KeepAlives(spi::Loop& loop, Link& link);
+  /// REQUIRES: `loop` and `calls` outlive it.
+  KeepAlives(spi::Loop& loop, ServerCalls& calls);
 
   void keep_alive(std::int64_t lease, base::Instant deadline, spi::Done<KeptAlive> done);
   void close();
@@ -31,7 +31,7 @@ class KeepAlives final : StreamListener {
     std::int64_t lease;
     base::Instant sent;
     base::Instant deadline;
-    spi::Done<KeptAlive> done;  ///< empty: it has lost its patience
+    spi::Done<KeptAlive> done;  ///< empty: it was given up
   };
 
   void kept_alive(std::uint64_t stream, const LeaseReply& lease) override;
@@ -44,7 +44,7 @@ class KeepAlives final : StreamListener {
   void abandon_stream();
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   std::deque<Request> requests_;
   std::uint64_t stream_ = 0;  ///< 0: none
   spi::Timer timer_;

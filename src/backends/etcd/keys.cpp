@@ -58,7 +58,7 @@ std::vector<std::string> Keys::claims(std::string_view name, LockKind kind, cons
   return {claim(name, ClaimMode::exclusive, slot), claim(name, ClaimMode::shared, slot)};
 }
 
-std::string Keys::door(std::string_view name) const { return lines(name, LockKind::semaphore); }
+std::string Keys::joined_mark(std::string_view name) const { return lines(name, LockKind::semaphore); }
 
 std::string Keys::register_of(std::string_view name) const {
   return prefix_ + "/" + std::string(register_folder) + encode(name);

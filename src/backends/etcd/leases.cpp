@@ -20,7 +20,7 @@ std::int64_t seconds_for(milliseconds length) {
   return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(length).count());
 }
 
-/// A claim that begins under it has most of the lease before it: the core renews after a third.
+/// A claim that comes under the lease now has most of it left. (The core renews after a third.)
 bool is_fresh(const Lease& lease, Instant now) { return now - lease.armed <= base::Duration(lease.length) / 6; }
 
 }  // namespace
@@ -30,7 +30,7 @@ LeasePtr Leases::find(std::int64_t lease) const {
   return found == leases_.end() ? nullptr : found->second;
 }
 
-// --- getting one ----------------------------------------------------------------------------------------------------
+// --- getting a lease ----------------------------------------------------------------------------------------------------
 
 Operation<LeasePtr> Leases::get(milliseconds length, LeaseKind kind, Instant deadline) {
   const std::int64_t seconds = seconds_for(length);
@@ -74,23 +74,23 @@ Operation<LeasePtr> Leases::freshen(std::int64_t seconds, Instant deadline) {
 
 Operation<LeasePtr> Leases::grant(std::int64_t seconds, LeaseKind kind, Instant deadline) {
   const Instant sent = loop_.now();
-  const std::uint64_t term = link_.term();  // it may have been granted before the answer's
+  const std::uint64_t term = calls_.term();  // the leader before the one that answers may have granted it
   auto reply = co_await spi::answer_of<LeaseReply>(
-      [&](Done<LeaseReply> done) { link_.grant_lease(seconds, deadline, std::move(done)); });
+      [&](Done<LeaseReply> done) { calls_.grant_lease(seconds, deadline, std::move(done)); });
   if (!reply.ok()) co_return std::move(reply.failure());
-  if (reply.value().seconds < seconds) co_return not_understood(link_.address());
+  if (reply.value().seconds < seconds) co_return not_understood(calls_.address());
   auto lease = std::make_shared<Lease>();
   lease->id = reply.value().id;
   lease->length = std::chrono::seconds(reply.value().seconds);
   lease->armed = sent;
   lease->term = term != 0 ? term : reply.value().term;
   lease->kind = kind;
-  lease->lent = kind == LeaseKind::renewed;
+  lease->is_shared = kind == LeaseKind::renewed;
   leases_[lease->id] = lease;
   co_return lease;
 }
 
-// --- keeping them ---------------------------------------------------------------------------------------------------
+// --- keeping leases alive ---------------------------------------------------------------------------------------------------
 
 Operation<LeasePtr> Leases::keep_alive(std::int64_t lease, Instant deadline) {
   auto kept = co_await spi::answer_of<KeptAlive>(
@@ -104,7 +104,7 @@ Operation<LeasePtr> Leases::keep_alive(std::int64_t lease, Instant deadline) {
   if (!known) {  // another client's
     known = std::make_shared<Lease>();
     known->id = lease;
-    known->term = link_.term();
+    known->term = calls_.term();
   }
   known->length = std::chrono::seconds(kept.value().seconds);
   known->armed = std::max(known->armed, kept.value().sent);
@@ -122,7 +122,7 @@ void Leases::keep_all_alive(const std::vector<std::int64_t>& leases, Instant dea
   }
 }
 
-// --- what becomes of them -------------------------------------------------------------------------------------------
+// --- what becomes of leases -------------------------------------------------------------------------------------------
 
 void Leases::is_used(std::int64_t lease) const {
   if (const LeasePtr found = find(lease)) ++found->claims;
@@ -132,9 +132,9 @@ void Leases::is_unused(std::int64_t lease) {
   const LeasePtr found = find(lease);
   if (!found) return;
   if (found->claims > 0) --found->claims;
-  if (found->claims > 0 || found->lent || link_.closed()) return;
+  if (found->claims > 0 || found->is_shared || calls_.closed()) return;
   leases_.erase(lease);
-  link_.revoke_lease(lease, loop_.now() + spi::longest_patience, [](const Result<LeaseReply>&) {});
+  calls_.revoke_lease(lease, loop_.now() + spi::longest_patience, [](const Result<LeaseReply>&) {});
 }
 
 void Leases::is_gone(std::int64_t lease) {
@@ -147,7 +147,7 @@ void Leases::retire(std::int64_t lease) {
   std::erase_if(shared_, [&](const auto& each) { return each.second->id == lease; });
   const LeasePtr found = find(lease);
   if (!found) return;
-  found->lent = false;
+  found->is_shared = false;
   if (found->claims > 0) return;
   ++found->claims;
   is_unused(lease);

@@ -12,7 +12,7 @@
 
 namespace holdfast::etcd {
 
-/// The claims on one lock, or on one semaphore, as a read has found them: the oldest first.
+/// The claims on one lock, or on one semaphore, as a read has found them. The oldest claim comes first.
 class Line {
  public:
   struct Claim {
@@ -26,7 +26,7 @@ class Line {
   };
 
   Line() = default;
-  /// `found`: by a range, so they are in order.
+  /// `found`: what a range has found, in its order.
   explicit Line(const std::vector<KeyValue>& found);
 
   const std::vector<Claim>& claims() const { return claims_; }
@@ -35,16 +35,16 @@ class Line {
   const Claim& operator[](std::size_t place) const { return claims_[place]; }
 
   std::optional<std::size_t> find(std::string_view key) const;
-  /// As if it had gone.
+  /// What the line would be without that claim.
   void remove(std::string_view key);
-  /// As if it had come.
+  /// What the line would be with one more claim at its end.
   void append(Claim claim) { claims_.push_back(std::move(claim)); }
 
-  /// How many permits there are: what the oldest claim says. All who come must agree, and a change is written into all
-  /// of them; a claim that does not agree stands there for a moment only. 0: nobody says it.
+  /// How many permits there are, which is what the oldest claim says. Whoever joins must agree with it, and a change is
+  /// written into all claims; a claim that does not agree leaves the line at once. 0 if the line is empty.
   std::uint32_t total() const { return claims_.empty() ? 0 : claims_.front().record.mode.limit; }
 
-  /// How many of them are claimed, by holders and waiters.
+  /// How many permits holders and waiters have claimed.
   std::uint64_t claimed() const;
 
   kit::Turn turn_of(std::size_t place) const;

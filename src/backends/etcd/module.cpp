@@ -20,12 +20,12 @@ constexpr const char* file_name = "libholdfast-etcd.so";
 
 std::atomic<pid_t> used_by = 0;
 
-/// The file of the library, or of the program that it is linked into.
+/// The file of the library, or of the program into which it is linked.
 std::filesystem::path own_file() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<const void*>(&load_module), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code ignored;
-  // For the program itself the loader says what it was called by, which need not be a path.
+  // For the program itself, the loader gives the name that it was called by, which need not be a path.
   const std::filesystem::path named = std::filesystem::canonical(info.dli_fname, ignored);
   if (!ignored) return named;  // NOLINT(performance-no-automatic-move): once, at the start
   return std::filesystem::read_symlink("/proc/self/exe", ignored);
@@ -34,7 +34,7 @@ std::filesystem::path own_file() {
 std::vector<std::string> candidates() {
   const std::filesystem::path own = own_file();
   std::vector<std::string> files;
-  // Programs of the build tree find the module that was built with them; elsewhere this is never looked at.
+  // Programs of the build tree use the module that was built with them. No other program looks there.
   const std::filesystem::path build_tree = build_directory;
   const auto inside = own.lexically_relative(build_tree);
   if (!inside.empty() && *inside.begin() != "..") files.push_back(build_tree / "modules" / file_name);
@@ -53,13 +53,15 @@ MakeWire load() {
   if (!module) {
     std::string tried;
     for (const std::string& file : files) tried += (tried.empty() ? "" : ", ") + file;
-    throw Error(
-        Errc::unsupported,
-        "the module for etcd is not installed (Debian package libholdfast-etcd); it was looked for as " + tried);
+    throw Error(Errc::unsupported,
+                "the module for etcd cannot be loaded; install the Debian package libholdfast-etcd, or gRPC if that is "
+                "missing. It was searched for as " +
+                    tried);
   }
   MakeWire make_wire = nullptr;
   if (!module->find(make_wire_symbol, make_wire)) {
-    throw Error(Errc::unsupported, "the module for etcd, " + module->file() + ", is of another version of Holdfast");
+    throw Error(Errc::unsupported, "the module for etcd, " + module->file() +
+                                       ", belongs to another version of Holdfast; install the same version of both");
   }
   return make_wire;
 }
@@ -70,13 +72,15 @@ void check_not_forked() {
   const pid_t user = used_by;
   if (user != 0 && user != getpid()) {
     throw Error(Errc::unsupported,
-                "a forked child cannot use etcd if its parent has: gRPC's threads are gone; start a program instead");
+                "a forked child cannot use etcd after its parent has used it, because gRPC does not survive fork(); "
+                "start a program instead");
   }
 }
 
 MakeWire load_module() {
   check_not_forked();
-  used_by = getpid();  // before it is loaded: a child that is forked meanwhile must not wait for that to end
+  used_by =
+      getpid();  // before it is loaded, because a child that is forked meanwhile must not wait for the loading to end
   static const MakeWire make_wire = load();
   return make_wire;
 }

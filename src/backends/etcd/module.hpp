@@ -6,13 +6,14 @@
 
 namespace holdfast::etcd {
 
-/// Loads the module that speaks gRPC, unless that has been done, and never unloads it. It is looked for beside the
-/// library (or the program that contains it), then where it was installed to, then where the system looks for
-/// libraries. Blocks: gRPC is large. Throws Error (Errc::unsupported) that says where it was looked for, and what
-/// check_not_forked() throws.
+/// Loads the module that contains gRPC, once, and never unloads it. It is searched for beside the library (or the
+/// program that contains the library), then in the directory that it was installed to, then where the system looks for
+/// libraries. Blocks, because gRPC is large. Throws what check_not_forked() throws, and Error (Errc::unsupported) if the
+/// module cannot be loaded; the message lists where it was searched for.
 MakeWire load_module();
 
-/// Throws Error (Errc::unsupported) if gRPC was used before this process was forked, which it does not survive.
+/// Throws Error (Errc::unsupported) if this process was forked after its parent had used gRPC, which does not survive
+/// that.
 void check_not_forked();
 
 }  // namespace holdfast::etcd

@@ -21,17 +21,17 @@ Result<std::string> contents_of(const std::string& file, const std::string& what
     std::ifstream stream(file, std::ios::binary);
     text.assign(std::istreambuf_iterator<char>(stream), {});
   } catch (const std::ios_base::failure&) {
-    text.clear();  // a directory can be opened, and not be read
+    text.clear();  // a directory can be opened but not read
   }
   if (text.find("-----BEGIN") == std::string::npos) {
     return Failure{Errc::bad_url,
-                   "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM form"};
+                   "cannot use the " + what + " in '" + file + "': it must be a readable file in PEM format"};
   }
   return text;
 }
 
 Result<WireTls> contents_of(const kit::TlsFiles& files) {
-  // gRPC has authorities of its own; those of the system are what people expect.
+  // gRPC comes with its own authorities, but people expect those that the system trusts.
   constexpr const char* authorities_of_the_system = "/etc/ssl/certs/ca-certificates.crt";
   WireTls tls;
   const bool of_the_system = files.authorities_file.empty();
@@ -43,9 +43,9 @@ Result<WireTls> contents_of(const kit::TlsFiles& files) {
     return std::move(authorities.failure());
   }
   if (!files.certificate_file.empty()) {
-    auto certificate = contents_of(files.certificate_file, "client's certificate");
+    auto certificate = contents_of(files.certificate_file, "client certificate");
     if (!certificate.ok()) return std::move(certificate.failure());
-    auto key = contents_of(files.key_file, "key of the client's certificate");
+    auto key = contents_of(files.key_file, "key of the client certificate");
     if (!key.ok()) return std::move(key.failure());
     tls.certificate = std::move(certificate.value());
     tls.key = std::move(key.value());

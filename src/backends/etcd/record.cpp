@@ -1,17 +1,18 @@
 #include "backends/etcd/record.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "backends/etcd/keys.hpp"
+#include "kit/number_fields.hpp"
 
-// Lines: a mark, then the fields in the order of write(), texts encoded as in keys. The last two are there if somebody
-// asks the holder to let go.
+// A record has a mark in its first line, and then each field in a line of its own, in the order in which text() writes
+// them. Texts are encoded as in keys. The last two fields exist only if the holder was asked to release.
 
 namespace holdfast::etcd {
 namespace {
 
+using kit::duration_in;
+using kit::number_in;
 using std::chrono::microseconds;
 using std::chrono::system_clock;
 
@@ -27,19 +28,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     if (end == std::string_view::npos) return lines;
     text.remove_prefix(end + 1);
   }
-}
-
-std::int64_t number_in(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-/// Any client may write anything: cut off where the duration would not fit into nanoseconds any more.
-template <class Unit>
-Unit duration_in(std::string_view text) {
-  constexpr std::int64_t most = std::chrono::duration_cast<Unit>(std::chrono::nanoseconds::max()).count();
-  return Unit(std::clamp<std::int64_t>(number_in(text), -most, most));
 }
 
 std::uint32_t small_number_in(std::string_view text) { return static_cast<std::uint32_t>(number_in(text)); }

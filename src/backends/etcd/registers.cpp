@@ -22,9 +22,9 @@ Versioned versioned_from(std::vector<KeyValue>& found) {
 
 }  // namespace
 
-EtcdRegisters::EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watches& watches)
+EtcdRegisters::EtcdRegisters(spi::Loop& loop, ServerCalls& calls, const Keys& keys, Watches& watches)
     : loop_(loop),
-      link_(link),
+      calls_(calls),
       keys_(keys),
       watches_of_keys_(watches),
       order_(loop),
@@ -39,7 +39,7 @@ Operation<Versioned> EtcdRegisters::reading(LockName name) {
   co_await queued;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
-  auto reply = co_await transacting(link_, std::move(read), loop_.now() + spi::longest_patience);
+  auto reply = co_await transacting(calls_, std::move(read), loop_.now() + spi::longest_patience);
   if (!reply.ok()) co_return std::move(reply.failure());
   co_return versioned_from(reply.value().outcomes[0].found);
 }
@@ -65,7 +65,7 @@ Operation<EtcdRegisters::WriteAnswer> EtcdRegisters::writing_now(const LockName&
   write.when.push_back({.key = key, .what = Compare::What::version, .number = static_cast<std::int64_t>(expected)});
   write.then.emplace_back(Put{.key = key, .value = value});
   write.otherwise.emplace_back(Range{.key = key});
-  auto reply = co_await transacting(link_, std::move(write), deadline);
+  auto reply = co_await transacting(calls_, std::move(write), deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   WriteAnswer answer;
   answer.written = reply.value().succeeded;
@@ -78,14 +78,14 @@ void EtcdRegisters::add(const LockName& name, std::int64_t amount, Done<std::int
   adding(name, amount).start(std::move(done));
 }
 
-/// etcd cannot add: it is read, and written if nobody has written in between.
+/// etcd cannot add, so the register is read, and written if nobody else has written it meanwhile.
 Operation<std::int64_t> EtcdRegisters::adding(LockName name, std::int64_t amount) {
   const kit::RequestOrder::Place queued = order_.enter(name.text());
   co_await queued;
   const Instant deadline = loop_.now() + spi::longest_patience;
   Transaction read;
   read.then.emplace_back(Range{.key = keys_.register_of(name.text())});
-  auto reply = co_await transacting(link_, std::move(read), deadline);
+  auto reply = co_await transacting(calls_, std::move(read), deadline);
   if (!reply.ok()) co_return std::move(reply.failure());
   Versioned now = versioned_from(reply.value().outcomes[0].found);
   for (;;) {
@@ -107,7 +107,7 @@ void EtcdRegisters::watch(const LockName& name, std::uint64_t seen, Done<> done)
   Watched& watched = at->second;
   watched.told = false;
   if (watched.begun) return compare(name, seen);
-  // Once it is there, it is compared whether it comes too late: so no change falls in between.
+  // When the watch begins, the register is compared with these versions, so no change is missed before it.
   watched.unsure.insert(seen);
   if (!is_new) return;
   watched.watch = watches_of_keys_.watch(keys_.register_of(name.text()), {},
@@ -121,7 +121,7 @@ void EtcdRegisters::happened(const LockName& name, Watches::What what) {
     for (const std::uint64_t seen : std::exchange(found->second.unsure, {})) compare(name, seen);
     return;
   }
-  // A change; or it had to begin again, and a change may have been missed.
+  // It has changed; or the watch had to begin again, and a change may have been missed.
   if (std::exchange(found->second.told, true)) return stop_watching(name);
   watches_.changed(name);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/etcd/keys.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "backends/etcd/watches.hpp"
 #include "kit/register_watches.hpp"
 #include "kit/request_order.hpp"
@@ -14,14 +14,15 @@
 
 namespace holdfast::etcd {
 
-/// Registers as keys of their own, without a lease. The version is the one that etcd counts for each key.
+/// Keeps each register in a key of its own, without a lease. A register's version is the one that etcd counts for its
+/// key.
 class EtcdRegisters final : public spi::Registers {
  public:
-  /// A server takes requests of 1.5 MiB unless it is set otherwise.
+  /// A server accepts requests of up to 1.5 MiB unless it is configured otherwise.
   static constexpr std::size_t max_value_bytes = std::size_t{1} << 20U;
 
-  /// REQUIRES: all outlive it.
-  EtcdRegisters(spi::Loop& loop, Link& link, const Keys& keys, Watches& watches);
+  /// REQUIRES: all references outlive it.
+  EtcdRegisters(spi::Loop& loop, ServerCalls& calls, const Keys& keys, Watches& watches);
 
   void read(const LockName& name, spi::Done<spi::Versioned> done) override;
   void write_if(const LockName& name, std::uint64_t expected, std::string value, spi::Done<WriteAnswer> done) override;
@@ -41,7 +42,7 @@ class EtcdRegisters final : public spi::Registers {
   void stop_watching(const LockName& name);
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   const Keys& keys_;
   Watches& watches_of_keys_;
   kit::RequestOrder order_;
@@ -49,8 +50,8 @@ class EtcdRegisters final : public spi::Registers {
   struct Watched {
     std::uint64_t watch = 0;
     bool begun = false;
-    bool told = false;                    ///< of a change, and nobody has come since
-    std::set<std::uint64_t> unsure = {};  ///< versions that were seen before it began
+    bool told = false;                    ///< a change was told, and nobody has asked for the next one
+    std::set<std::uint64_t> unsure = {};  ///< versions that were seen before the watch began
   };
   std::map<LockName, Watched> watched_;
   kit::RegisterWatches watches_;

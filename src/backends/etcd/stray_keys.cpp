@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A server gives up what it was asked for after about seven seconds, if its clock stands still no longer than that.
+/// A server gives up a request after about seven seconds; one that stood still may execute it later.
 constexpr std::array<base::Duration, 4> sweeps_after = {1s, 3s, 5s, 20s};
 
 }  // namespace
@@ -37,7 +37,7 @@ void StrayKeys::sweep() {
     if (stray.due > now) continue;
     Transaction transaction;
     for (const std::string& key : stray.keys) transaction.then.emplace_back(Delete{key});
-    link_.transact(std::move(transaction), now + spi::longest_patience, [](const spi::Result<TransactionReply>&) {});
+    calls_.transact(std::move(transaction), now + spi::longest_patience, [](const spi::Result<TransactionReply>&) {});
     ++stray.sweeps;
     if (static_cast<std::size_t>(stray.sweeps) < sweeps_after.size()) {
       stray.due = now + sweeps_after[static_cast<std::size_t>(stray.sweeps)];

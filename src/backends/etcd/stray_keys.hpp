@@ -7,23 +7,24 @@
 #include <vector>
 
 #include "backends/etcd/known_claims.hpp"
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::etcd {
 
-/// A transaction that timed out may still be executed after its claim was released, and its key would live as long as
-/// the lease. So keys of claims whose joining was in doubt are deleted again, some times, after their release.
+/// Deletes keys that appear after their claims were released. A transaction that timed out may still be executed later,
+/// and the key that it writes would live as long as its lease. So the keys of claims that may have joined in this way
+/// are deleted again, several times, after their release.
 class StrayKeys {
  public:
-  /// REQUIRES: both outlive it.
-  StrayKeys(spi::Loop& loop, Link& link) : loop_(loop), link_(link), timer_(loop, [this] { sweep(); }) {}
+  /// REQUIRES: `loop` and `calls` outlive it.
+  StrayKeys(spi::Loop& loop, ServerCalls& calls) : loop_(loop), calls_(calls), timer_(loop, [this] { sweep(); }) {}
 
-  /// Nobody knows whether the claim has joined.
+  /// Nobody knows whether the claim has joined its line.
   void doubt(const ClaimKey& claim, std::int64_t lease) { doubtful_[claim] = lease; }
-  /// It has joined; or it has not, and will not. In another life it may have left strays, which are wanted again.
+  /// It has joined; or it has not and will not. From now on `key` belongs to it and is not deleted.
   void is_certain(const ClaimKey& claim, const std::string& key);
-  /// It shall not be there any more: the lease under which it may appear all the same; 0 if it will not.
+  /// The claim was released. Returns the lease under which one of its keys may still appear; 0 if none will.
   std::int64_t released(const ClaimKey& claim, std::vector<std::string> keys);
   void close();
 
@@ -38,7 +39,7 @@ class StrayKeys {
   void set_timer();
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   std::map<ClaimKey, std::int64_t> doubtful_;
   std::vector<Stray> strays_;
   spi::Timer timer_;

@@ -7,8 +7,8 @@
 
 namespace holdfast::etcd {
 
-Watches::Watches(spi::Loop& loop, Link& link) : loop_(loop), link_(link), timer_(loop, [this] { open(); }) {
-  link_.listen(*this);
+Watches::Watches(spi::Loop& loop, ServerCalls& calls) : loop_(loop), calls_(calls), timer_(loop, [this] { open(); }) {
+  calls_.listen(*this);
 }
 
 std::uint64_t Watches::watch(std::string key, std::string range_end, OnEvent on_event) {
@@ -27,15 +27,15 @@ void Watches::unwatch(std::uint64_t number) {
   const auto found = watches_.find(number);
   if (found == watches_.end()) return;
   const std::int64_t id = found->second.id;
-  watches_.erase(found);  // if the server has yet to say that it is there: began() gives it up
+  watches_.erase(found);  // if the server has not created it yet, began() ends it there
   if (id == no_id) return;
   by_id_.erase(id);
-  Wire* const wire = link_.wire();
+  Wire* const wire = calls_.wire();
   if (wire != nullptr && stream_ != 0) wire->unwatch(stream_, id);
 }
 
 void Watches::ask_for(std::uint64_t number, const Watch& watch) {
-  Wire* const wire = link_.wire();
+  Wire* const wire = calls_.wire();
   if (wire == nullptr) {
     abandon_stream();
     return open_later();
@@ -46,11 +46,11 @@ void Watches::ask_for(std::uint64_t number, const Watch& watch) {
 
 void Watches::open() {
   if (closed_ || stream_ != 0 || watches_.empty()) return;
-  Wire* const wire = link_.wire();
+  Wire* const wire = calls_.wire();
   if (wire == nullptr) return open_later();
-  stream_ = link_.next_number();
+  stream_ = calls_.next_number();
   wire->open(stream_, Stream::watch);
-  for (const auto& [number, watch] : watches_) ask_for(number, watch);  // nothing happens to the wire meanwhile
+  for (const auto& [number, watch] : watches_) ask_for(number, watch);  // the wire stays as it is meanwhile
 }
 
 void Watches::watched(std::uint64_t stream, WatchReply reply) {
@@ -64,7 +64,7 @@ void Watches::watched(std::uint64_t stream, WatchReply reply) {
   const auto found = by_id_.find(reply.watch);
   if (found == by_id_.end()) return;
   const std::uint64_t number = found->second;
-  if (reply.canceled) {  // by a compaction, for example
+  if (reply.canceled) {  // because of a compaction, for example
     by_id_.erase(found);
     Watch& watch = watches_.at(number);
     watch.id = no_id;
@@ -85,8 +85,8 @@ void Watches::began(const WatchReply& reply) {
   const std::uint64_t number = asked_for_.front();
   asked_for_.pop_front();
   const auto found = watches_.find(number);
-  if (found == watches_.end()) {  // nobody wants it any more
-    if (Wire* const wire = link_.wire()) wire->unwatch(stream_, reply.watch);
+  if (found == watches_.end()) {  // it is not wanted any more
+    if (Wire* const wire = calls_.wire()) wire->unwatch(stream_, reply.watch);
     return;
   }
   found->second.id = reply.watch;
@@ -97,7 +97,7 @@ void Watches::began(const WatchReply& reply) {
 void Watches::tell(std::uint64_t number, What what, const WatchReply& reply) {
   const auto found = watches_.find(number);
   if (found == watches_.end()) return;
-  OnEvent on_event = std::move(found->second.on_event);  // it may unwatch itself
+  OnEvent on_event = std::move(found->second.on_event);  // it may end its own watch
   on_event(what, reply);
   if (const auto still = watches_.find(number); still != watches_.end()) still->second.on_event = std::move(on_event);
 }
@@ -110,7 +110,7 @@ void Watches::stream_ended(std::uint64_t stream) {
 
 void Watches::moved() {
   if (stream_ == 0) return;
-  if (Wire* const wire = link_.wire()) wire->close(stream_);
+  if (Wire* const wire = calls_.wire()) wire->close(stream_);
   abandon_stream();
   timer_.set(loop_.now());
 }

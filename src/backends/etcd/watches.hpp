@@ -5,29 +5,32 @@
 #include <map>
 #include <string>
 
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "base/callback.hpp"
 #include "spi/loop.hpp"
 
 namespace holdfast::etcd {
 
-/// Watches of keys, on one stream, as long as somebody wants them. None has a start revision: a watch from a past one
-/// is served by the server only ten times a second. So whatever happened before it is there is not told, and it says
-/// when it is there: look then. That happens again after the connection was lost.
+/// Watches keys on one stream, and opens another stream after a broken connection.
+///
+/// A watch that starts at a past revision is served by the server only ten times a second, so watches start when the
+/// server creates them. What happened before is not told; instead a watch tells when it begins, and its owner looks
+/// then. It begins again after the connection was lost.
 class Watches final : StreamListener {
  public:
   enum class What {
-    begun,    ///< from here on changes are told
+    begun,    ///< changes are told from now on
     changed,  ///< a key was written
     deleted,
   };
-  /// With what the server said: the revision from which on it tells, or the events.
+  /// The reply has the revision from which on changes are told, or the events.
   using OnEvent = base::Callback<void(What, const WatchReply&)>;
 
-  /// REQUIRES: both outlive it.
-  Watches(spi::Loop& loop, Link& link);
+  /// REQUIRES: `loop` and `calls` outlive it.
+  Watches(spi::Loop& loop, ServerCalls& calls);
 
-  /// Watches one key, or all up to `range_end`. `on_event` may do anything but destroy this.
+  /// Watches one key, or all keys from `key` up to `range_end`. Returns the number of the watch. `on_event` may do
+  /// anything but destroy this.
   std::uint64_t watch(std::string key, std::string range_end, OnEvent on_event);
   void unwatch(std::uint64_t number);
   void close();
@@ -37,7 +40,7 @@ class Watches final : StreamListener {
     std::string key;
     std::string range_end;
     OnEvent on_event;
-    std::int64_t id = no_id;  ///< the server's
+    std::int64_t id = no_id;  ///< the server's number of the watch
   };
   static constexpr std::int64_t no_id = -1;
 
@@ -54,10 +57,10 @@ class Watches final : StreamListener {
   void open_later();
 
   spi::Loop& loop_;
-  Link& link_;
+  ServerCalls& calls_;
   std::map<std::uint64_t, Watch> watches_;
   std::map<std::int64_t, std::uint64_t> by_id_;
-  std::deque<std::uint64_t> asked_for_;  ///< in the order in which the server will say that they are there
+  std::deque<std::uint64_t> asked_for_;  ///< not created yet, in the order in which the server creates them
   std::uint64_t last_ = 0;
   std::uint64_t stream_ = 0;  ///< 0: none
   int failures_ = 0;

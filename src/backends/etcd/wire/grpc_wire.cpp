@@ -16,7 +16,7 @@ grpc::ChannelArguments channel_arguments(std::chrono::nanoseconds time_for_an_ad
   constexpr int first_pause = 100;  // milliseconds
   constexpr int longest_pause = 1000;
   constexpr int largest_message = 256 << 20;
-  constexpr int ping_every = 10'000;  // a server may refuse more than one in 5 s
+  constexpr int ping_every = 10'000;  // a server may refuse more than one ping in 5 s
   constexpr int ping_patience = 5000;
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, first_pause);
@@ -25,12 +25,12 @@ grpc::ChannelArguments channel_arguments(std::chrono::nanoseconds time_for_an_ad
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, longest_pause);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // clients of one process fail each by itself
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // the clients of one process do not share failures
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // whoever calls knows what may be repeated
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);  // only the caller knows what may be repeated
   arguments.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, largest_message);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE,
-                   0);  // small messages: pings that measure the bandwidth cost more than they tell
+                   0);  // messages are small, so measuring the bandwidth costs more than it brings
   return arguments;
 }
 
@@ -46,7 +46,7 @@ std::shared_ptr<grpc::ChannelCredentials> credentials_for(const std::optional<Wi
 }  // namespace
 
 GrpcWire::GrpcWire(WireEvents& events) : events_(events) {
-  // A library writes nothing to the terminal; what went wrong is in the answers. Who wants to see it says so to gRPC.
+  // A library writes nothing to the terminal, and what went wrong is in the answers. GRPC_VERBOSITY shows it all the same.
   constexpr int nothing = GPR_LOG_SEVERITY_ERROR + 1;
   if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_verbosity(static_cast<gpr_log_severity>(nothing));
   const base::SignalsBlocked blocked;
@@ -60,7 +60,7 @@ GrpcWire::~GrpcWire() {
     for (const auto& [number, under_way] : calls_) under_way.call->cancel();
     for (const auto& [number, stream] : keep_alive_streams_) stream->cancel();
     for (const auto& [number, stream] : watch_streams_) stream->cancel();
-    // What was given up comes back, and streams have a last word then: the queue ends after that.
+    // What was given up still comes back, so the queue ends only after that.
     if (calls_.empty() && keep_alive_streams_.empty() && watch_streams_.empty()) queue_.Shutdown();
   }
   thread_.join();
@@ -104,7 +104,7 @@ void GrpcWire::use_token(const std::string& token) {
 
 void GrpcWire::prepare(grpc::ClientContext& context) const {
   if (!token_.empty()) context.AddMetadata("token", token_);
-  context.AddMetadata("hasleader", "true");  // a server that has lost the others says so, instead of waiting for them
+  context.AddMetadata("hasleader", "true");  // a server that has lost its leader says so instead of waiting for one
 }
 
 CallStatus GrpcWire::plain_of(const grpc::Status& status, const Connection& connection) {
@@ -190,7 +190,7 @@ std::unique_ptr<Call> GrpcWire::start_stream(std::uint64_t stream, const char* m
       std::make_unique<Call>(on_response, [this, stream, connection = connection_](const grpc::Status& status) {
         CallStatus plain = plain_of(status, *connection);
         if (status.error_code() == grpc::StatusCode::CANCELLED)
-          plain.sent = true;  // its owner closed it: nothing is wrong
+          plain.sent = true;  // its owner has closed it, so nothing is wrong
         if (!ending_) events_.stream_ended(stream, plain);
         keep_alive_streams_.erase(stream);
         watch_streams_.erase(stream);

@@ -17,8 +17,8 @@
 
 namespace holdfast::etcd::wire {
 
-/// The wire over gRPC. One thread waits for what gRPC has done and tells it; everything else happens on the threads of
-/// the callers. One mutex around all of it.
+/// Implements the wire with gRPC. One thread waits for what gRPC has done and tells it; everything else runs on the
+/// threads of the callers. One mutex guards all of it.
 class GrpcWire final : public Wire {
  public:
   explicit GrpcWire(WireEvents& events);
@@ -64,7 +64,7 @@ class GrpcWire final : public Wire {
   static CallStatus plain_of(const grpc::Status& status, const Connection& connection);
   void serve();
 
-  const Library library_;  // before everything that is gRPC's, so that it ends afterwards
+  const Library library_;  // declared before everything of gRPC, so that it is destroyed last
   WireEvents& events_;
   std::mutex mutex_;
   std::shared_ptr<Connection> connection_;

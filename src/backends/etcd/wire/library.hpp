@@ -4,8 +4,8 @@
 
 namespace holdfast::etcd::wire {
 
-/// gRPC runs while one exists. It would also run without, but end by and by, on a thread of its own: then a program
-/// that has closed its last client may still meet that thread when it ends.
+/// Keeps gRPC running while it exists. gRPC would also run without it, but then it ends at some later time on a thread of
+/// its own, which a program that has closed its last client may still meet when it exits.
 class Library {
  public:
   Library() { grpc_init(); }

@@ -5,7 +5,7 @@
 namespace holdfast::etcd::wire {
 namespace {
 
-// etcd's numbers.
+// The numbers that etcd uses.
 constexpr int ascending = 1;
 constexpr int descending = 2;
 constexpr int by_create_revision = 2;
@@ -107,7 +107,7 @@ api::TxnRequest message_of(std::span<const Transaction* const> transactions) {
 }
 
 std::vector<TransactionReply> plain_of(api::TxnResponse& response, std::size_t count) {
-  const api::Header header = response.header();  // those inside have none of their own
+  const api::Header header = response.header();  // the inner responses have no headers of their own
   std::vector<TransactionReply> replies;
   if (count == 1) {
     replies.push_back(plain_of(response, header));

@@ -7,11 +7,11 @@
 
 #include "backends/etcd/wire.hpp"
 
-/// Between plain types and what goes over the wire.
+/// Converts between plain types and the messages of etcd's interface.
 namespace holdfast::etcd::wire {
 
 api::TxnRequest message_of(std::span<const Transaction* const> transactions);
-/// `count`: of how many transactions.
+/// `count`: how many transactions were sent.
 std::vector<TransactionReply> plain_of(api::TxnResponse& response, std::size_t count);
 WatchReply plain_of(api::WatchResponse& response);
 

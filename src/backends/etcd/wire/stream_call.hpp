@@ -13,10 +13,10 @@
 
 namespace holdfast::etcd::wire {
 
-/// Requests and responses in both directions, until one side ends it. All under the mutex of its owner.
+/// A stream of requests and responses, until one side ends it. Its owner's mutex guards it.
 ///
-/// gRPC takes one write at a time, and wants to be asked for the final status when a read has failed. The stream is
-/// over when nothing of it is under way any more.
+/// gRPC accepts one write at a time, and has to be asked for the final status after a read has failed. The stream has
+/// ended when nothing of it is under way any more.
 template <class Request, class Response>
 class StreamCall final : public Cancellable {
  public:
@@ -81,12 +81,12 @@ class StreamCall final : public Cancellable {
 
   void end() {
     ending_ = true;
-    if (reading_ || writing_) return;  // its own failure comes, too
+    if (reading_ || writing_) return;  // these will fail, too
     stream_->Finish(&status_, &finished_);
   }
 
   void has_finished() {
-    const OnEnd on_end = on_end_;  // which ends this stream's life
+    const OnEnd on_end = on_end_;  // it destroys this stream
     on_end(status_);
   }
 
@@ -102,7 +102,7 @@ class StreamCall final : public Cancellable {
   Response response_;
   grpc::Status status_;
   bool reading_ = false;
-  bool writing_ = false;  ///< or starting
+  bool writing_ = false;  ///< or the stream is being started
   bool ending_ = false;
 };
 

@@ -5,15 +5,15 @@
 
 namespace holdfast::etcd::wire {
 
-/// What the completion queue brings back: something that gRPC has done, well or not. It belongs to whoever waits for
-/// it, and must live until then.
+/// What the completion queue returns when gRPC has done something, successfully or not. It belongs to whoever waits for
+/// that, and must exist until then.
 class Tag {
  public:
   using OnDone = std::function<void(bool ok)>;
   explicit Tag(OnDone on_done) : on_done_(std::move(on_done)) {}
   Tag(const Tag&) = delete;
   Tag& operator=(const Tag&) = delete;
-  /// It may end the life of the tag.
+  /// The callback may destroy the tag.
   void done(bool ok) {
     const OnDone on_done = on_done_;
     on_done(ok);

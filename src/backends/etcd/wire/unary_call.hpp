@@ -14,14 +14,14 @@
 
 namespace holdfast::etcd::wire {
 
-/// Something under way that can be given up.
+/// A call that is under way and can be cancelled.
 class Cancellable {
  public:
   virtual ~Cancellable() = default;
   virtual void cancel() = 0;
 };
 
-/// One question and its answer.
+/// One request and its response.
 template <class Request, class Response>
 class UnaryCall final : public Cancellable {
  public:
@@ -29,7 +29,7 @@ class UnaryCall final : public Cancellable {
 
   explicit UnaryCall(OnAnswer on_answer)
       : on_answer_(std::move(on_answer)), tag_([this](bool) {
-          const OnAnswer on_answer_of_it = on_answer_;  // which ends this call's life
+          const OnAnswer on_answer_of_it = on_answer_;  // it destroys this call
           on_answer_of_it(status_, response_);
         }) {}
 

@@ -1,4 +1,4 @@
-#include "backends/etcd/lookout.hpp"
+#include "backends/etcd/claim_tracker.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,27 +15,28 @@ using spi::Operation;
 
 namespace {
 
-/// Most claims are gone before it would pay to watch them.
+/// Most claims have gone by then, so watching their keys would cost more than it brings.
 constexpr Duration lasting = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Lookout::Lookout(const spi::BackendContext& context, Link& link, Watches& watches, Leases& leases, const Keys& keys)
+ClaimTracker::ClaimTracker(const spi::BackendContext& context, ServerCalls& calls, Watches& watches, Leases& leases,
+                           const Keys& keys)
     : loop_(context.loop),
       events_(context.events),
-      link_(link),
+      calls_(calls),
       watches_(watches),
       leases_(leases),
       keys_(keys),
       ahead_(context.loop, watches, [this](const ClaimKey& claim) { look(claim); }),
       timer_(context.loop, [this] { watch_lasting_claims(); }) {}
 
-const KnownClaim* Lookout::find(const ClaimKey& claim) const {
+const KnownClaim* ClaimTracker::find(const ClaimKey& claim) const {
   const auto found = claims_.find(claim);
   return found == claims_.end() ? nullptr : &found->second;
 }
 
-Sight Lookout::sight_of(const ClaimKey& claim, const KnownClaim& known) const {
+StandingQuery ClaimTracker::query_for(const ClaimKey& claim, const KnownClaim& known) const {
   return {.line = keys_.line(claim.name.text(), claim.kind),
           .key = known.key,
           .mode = known.mode,
@@ -44,10 +45,10 @@ Sight Lookout::sight_of(const ClaimKey& claim, const KnownClaim& known) const {
           .place = known.place};
 }
 
-// --- what the core is told when it asks -----------------------------------------------------------------------------
+// --- what the core is answered -----------------------------------------------------------------------------
 
-ClaimAnswer Lookout::found(const ClaimKey& claim, Standing standing, ClaimMode mode, Instant armed) {
-  // Another read may have been quicker. Whoever is granted stays so until it goes.
+ClaimAnswer ClaimTracker::found(const ClaimKey& claim, LineStanding standing, ClaimMode mode, Instant armed) {
+  // A read that was sent later may have been answered earlier. A granted claim stays granted until it goes.
   const KnownClaim* const before = find(claim);
   const bool same = before != nullptr && before->create_revision == standing.claim.create_revision;
   standing.granted = standing.granted || (same && before->granted);
@@ -56,11 +57,11 @@ ClaimAnswer Lookout::found(const ClaimKey& claim, Standing standing, ClaimMode m
   ClaimAnswer answer = describe(known, standing);
   answer.armed_at = armed;
   known.granted = standing.granted;
-  known.told_of_wish = known.told_of_wish || answer.asked_to_release.has_value();
+  known.told_of_release_request = known.told_of_release_request || answer.asked_to_release.has_value();
   return answer;
 }
 
-ClaimAnswer Lookout::describe(KnownClaim& known, const Standing& standing) {
+ClaimAnswer ClaimTracker::describe(KnownClaim& known, const LineStanding& standing) {
   const Line::Claim& claim = standing.claim;
   ClaimAnswer answer;
   answer.number = static_cast<std::uint64_t>(claim.create_revision);
@@ -69,7 +70,7 @@ ClaimAnswer Lookout::describe(KnownClaim& known, const Standing& standing) {
   if (standing.granted) {
     answer.standing = ClaimAnswer::Standing::granted;
     if (const auto& asked = claim.record.asked_to_release) {
-      // Clocks differ, so its time runs from when we first saw it.
+      // Clocks differ, so the time that the holder is given begins when this client first sees the request.
       const auto passed = std::chrono::floor<milliseconds>(loop_.now() - known.asked_since);
       answer.asked_to_release = ReleaseRequest{asked->reason, std::max(asked->within - passed, milliseconds::zero())};
     }
@@ -77,15 +78,15 @@ ClaimAnswer Lookout::describe(KnownClaim& known, const Standing& standing) {
   }
   answer.standing = ClaimAnswer::Standing::waiting;
   answer.place = standing.place;
-  answer.check_after = standing.check_after;  // the server tells when it ends; this is for when it does not
+  answer.check_after = standing.check_after;  // the server tells when that ends; this is for the case that it does not
   return answer;
 }
 
-void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mode) {
+void ClaimTracker::note(const ClaimKey& claim, const LineStanding& standing, ClaimMode mode) {
   const Line::Claim& now = standing.claim;
   auto at = claims_.find(claim);
   if (at != claims_.end() && at->second.create_revision != now.create_revision) {
-    forget(claim);  // a second life
+    forget(claim);  // its id is used for a second time
     at = claims_.end();
   }
   if (at == claims_.end()) {
@@ -95,7 +96,7 @@ void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mo
     fresh.permits = now.record.mode.permits;
     fresh.key = now.key;
     fresh.create_revision = now.create_revision;
-    if (claim.kind == LockKind::semaphore) rooms_.has_come(claim.name);
+    if (claim.permits()) semaphores_.has_joined(claim.name);
     to_watch_.emplace_back(loop_.now() + lasting, claim);
     if (!timer_.armed()) timer_.set(to_watch_.front().first);
   }
@@ -109,12 +110,16 @@ void Lookout::note(const ClaimKey& claim, const Standing& standing, ClaimMode mo
   if (now.record.asked_to_release && known.asked_at != now.mod_revision) {
     known.asked_at = now.mod_revision;
     known.asked_since = loop_.now();
-    known.told_of_wish = false;
+    known.told_of_release_request = false;
   }
-  standing.granted ? ahead_.stop(claim) : wait_for(claim, standing);
+  if (standing.granted) {
+    ahead_.stop(claim);
+  } else {
+    wait_for(claim, standing);
+  }
 }
 
-void Lookout::ignore(const ClaimKey& claim) {
+void ClaimTracker::ignore(const ClaimKey& claim) {
   const auto found = claims_.find(claim);
   if (found == claims_.end()) return;
   KnownClaim& known = found->second;
@@ -123,25 +128,25 @@ void Lookout::ignore(const ClaimKey& claim) {
   if (known.own_watch != 0) watches_.unwatch(std::exchange(known.own_watch, 0));
 }
 
-void Lookout::forget(const ClaimKey& claim) {
+void ClaimTracker::forget(const ClaimKey& claim) {
   ignore(claim);
   const auto node = claims_.extract(claim);
   if (node.empty()) return;
   const KnownClaim& known = node.mapped();
   if (known.lease != 0) leases_.is_unused(known.lease);
-  if (claim.kind == LockKind::semaphore) rooms_.has_gone(claim.name);
+  if (claim.permits()) semaphores_.has_left(claim.name);
 }
 
 // --- watching -------------------------------------------------------------------------------------------------------
 
-void Lookout::wait_for(const ClaimKey& claim, const Standing& standing) {
-  const AheadWatches::Wanted wanted = {.line = keys_.line(claim.name.text(), claim.kind),
+void ClaimTracker::wait_for(const ClaimKey& claim, const LineStanding& standing) {
+  const AheadWatches::Target target = {.line = keys_.line(claim.name.text(), claim.kind),
                                        .key = standing.ahead ? standing.ahead->key : std::string(),
                                        .seen = standing.revision};
-  if (ahead_.wait(claim, wanted)) look(claim);
+  if (ahead_.wait(claim, target)) look(claim);
 }
 
-void Lookout::watch_lasting_claims() {
+void ClaimTracker::watch_lasting_claims() {
   const Instant now = loop_.now();
   while (!to_watch_.empty() && to_watch_.front().first <= now) {
     const ClaimKey claim = std::move(to_watch_.front().second);
@@ -156,7 +161,7 @@ void Lookout::watch_lasting_claims() {
 
 // --- looking --------------------------------------------------------------------------------------------------------
 
-void Lookout::look(const ClaimKey& claim) {
+void ClaimTracker::look(const ClaimKey& claim) {
   const auto found = claims_.find(claim);
   if (found == claims_.end() || found->second.leaving) return;
   if (std::exchange(found->second.looking, true)) {
@@ -166,23 +171,23 @@ void Lookout::look(const ClaimKey& claim) {
   looking(claim).start([](const spi::Result<Nothing>&) {});
 }
 
-Operation<Nothing> Lookout::looking(ClaimKey claim) {
+Operation<Nothing> ClaimTracker::looking(ClaimKey claim) {
   for (;;) {
     auto at = claims_.find(claim);
     if (at == claims_.end()) co_return Nothing{};
     at->second.look_again = false;
     const std::int64_t life = at->second.create_revision;
-    const Sight sight = sight_of(claim, at->second);
+    const StandingQuery query = query_for(claim, at->second);
     Transaction read;
-    sight.add_to(read.then);
-    auto reply = co_await transacting(link_, std::move(read), loop_.now() + spi::longest_patience);
+    query.add_to(read.then);
+    auto reply = co_await transacting(calls_, std::move(read), loop_.now() + spi::longest_patience);
     at = claims_.find(claim);
     if (at == claims_.end() || at->second.create_revision != life || at->second.leaving) co_return Nothing{};
-    if (!reply.ok()) {  // the core asks from time to time in any case
+    if (!reply.ok()) {  // the core asks again at the next renewal
       at->second.looking = false;
       co_return Nothing{};
     }
-    looked(claim, sight.in(reply.value().outcomes, reply.value().revision));
+    looked(claim, query.standing_in(reply.value().outcomes, reply.value().revision));
     at = claims_.find(claim);
     if (at == claims_.end() || at->second.create_revision != life) co_return Nothing{};
     if (!at->second.look_again) {
@@ -192,7 +197,7 @@ Operation<Nothing> Lookout::looking(ClaimKey claim) {
   }
 }
 
-void Lookout::looked(const ClaimKey& claim, const std::optional<Standing>& standing) {
+void ClaimTracker::looked(const ClaimKey& claim, const std::optional<LineStanding>& standing) {
   const KnownClaim& before = claims_.at(claim);
   if (!standing || standing->claim.create_revision != before.create_revision) {
     forget(claim);
@@ -204,15 +209,16 @@ void Lookout::looked(const ClaimKey& claim, const std::optional<Standing>& stand
   const ClaimAnswer answer = describe(known, *standing);
   if (answer.standing != ClaimAnswer::Standing::granted) return;
   if (!std::exchange(known.granted, true)) return events_.granted(claim.name, claim.kind, claim.id, answer);
-  if (answer.asked_to_release && !std::exchange(known.told_of_wish, true))
+  if (answer.asked_to_release && !std::exchange(known.told_of_release_request, true)) {
     events_.check(claim.name, claim.kind, claim.id);
+  }
 }
 
-void Lookout::close() {
+void ClaimTracker::close() {
   timer_.cancel();
   ahead_.close();
   to_watch_.clear();
-  for (auto& [claim, known] : claims_) known.looking = true;  // nothing is looked at any more
+  for (auto& [claim, known] : claims_) known.looking = true;  // no further read begins
 }
 
 }  // namespace holdfast::etcd

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "backends/etcd/claim_tracker.hpp"
 #include "backends/etcd/leases.hpp"
-#include "backends/etcd/link.hpp"
-#include "backends/etcd/lookout.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "backends/etcd/watches.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
@@ -42,26 +42,26 @@ Outcome outcome(std::vector<KeyValue> found) {
   return {.found = std::move(found), .count = count};
 }
 
-class EtcdLookout : public testing::Test {
+class EtcdClaimTracker : public testing::Test {
  protected:
-  EtcdLookout() {
+  EtcdClaimTracker() {
     FakeWire::reset();
-    link_.wire();
+    calls_.wire();
     loop_.run();
   }
-  ~EtcdLookout() override { link_.close(); }  // which answers reads that are under way
+  ~EtcdClaimTracker() override { calls_.close(); }  // which answers reads that are under way
 
   static FakeWire& wire() { return *FakeWire::latest; }
-  Standing granted() const { return {.claim = Line::Claim::of(stored(own_key_, own_revision)), .granted = true}; }
-  Standing waiting() const {
+  LineStanding granted() const { return {.claim = Line::Claim::of(stored(own_key_, own_revision)), .granted = true}; }
+  LineStanding waiting() const {
     return {.claim = Line::Claim::of(stored(own_key_, own_revision)),
             .ahead = Line::Claim::of(stored(ahead_key_, 5)),
             .place = 1,
             .check_after = 10s,
             .revision = own_revision};
   }
-  ClaimAnswer found(const Standing& standing) {
-    const ClaimAnswer answer = lookout_.found(claim_, standing, ClaimMode::exclusive, loop_.now());
+  ClaimAnswer found(const LineStanding& standing) {
+    const ClaimAnswer answer = tracker_.found(claim_, standing, ClaimMode::exclusive, loop_.now());
     loop_.run();
     return answer;
   }
@@ -88,17 +88,17 @@ class EtcdLookout : public testing::Test {
   test::ManualLoop loop_;
   Events events_;
   Address address_ = {.servers = {"a:1"}};
-  Link link_{loop_, address_, &FakeWire::prepare};
-  Watches watches_{loop_, link_};
-  Leases leases_{loop_, link_};
+  ServerCalls calls_{loop_, address_, &FakeWire::prepare};
+  Watches watches_{loop_, calls_};
+  Leases leases_{loop_, calls_};
   Keys keys_{"holdfast"};
-  Lookout lookout_{{.loop = loop_, .events = events_}, link_, watches_, leases_, keys_};
+  ClaimTracker tracker_{{.loop = loop_, .events = events_}, calls_, watches_, leases_, keys_};
   const ClaimKey claim_ = {name, LockKind::lock, {0, 1}};
   const std::string own_key_ = keys_.claim("name", ClaimMode::exclusive, {0xa, 0});
   const std::string ahead_key_ = keys_.claim("name", ClaimMode::exclusive, {0xb, 0});
 };
 
-TEST_F(EtcdLookout, TellsAWaitingClaimThatItsTurnHasCome) {
+TEST_F(EtcdClaimTracker, TellsAWaitingClaimThatItsTurnHasCome) {
   const ClaimAnswer answer = found(waiting());
   EXPECT_EQ(answer.standing, ClaimAnswer::Standing::waiting);
   EXPECT_EQ(answer.place, 1U);
@@ -115,10 +115,10 @@ TEST_F(EtcdLookout, TellsAWaitingClaimThatItsTurnHasCome) {
   look_finds({own, outcome({}), outcome({})}, 21);
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> once = {{1, own_revision}};
   EXPECT_EQ(events_.grants, once);
-  EXPECT_TRUE(lookout_.find(claim_)->granted);
+  EXPECT_TRUE(tracker_.find(claim_)->granted);
 }
 
-TEST_F(EtcdLookout, WatchesTheKeyOfAClaimThatLasts) {
+TEST_F(EtcdClaimTracker, WatchesTheKeyOfAClaimThatLasts) {
   found(granted());
   loop_.advance(99ms);
   EXPECT_EQ(wire().stream(Stream::watch), 0U) << "most are gone by then";
@@ -126,26 +126,26 @@ TEST_F(EtcdLookout, WatchesTheKeyOfAClaimThatLasts) {
   EXPECT_EQ(wire().watches().watches, (std::vector<FakeWire::Watch>{{own_key_, ""}}));
 }
 
-TEST_F(EtcdLookout, TellsAHolderThatItsKeyHasBeenDeleted) {
+TEST_F(EtcdClaimTracker, TellsAHolderThatItsKeyHasBeenDeleted) {
   hold_for_long();
   EXPECT_TRUE(events_.checks.empty());
   wire().key_deleted(11, own_key_, 21);
   loop_.run();
   look_finds({outcome({})});
   EXPECT_EQ(events_.checks, std::vector<std::uint64_t>{1});
-  EXPECT_EQ(lookout_.find(claim_), nullptr);
+  EXPECT_EQ(tracker_.find(claim_), nullptr);
   EXPECT_EQ(wire().watches().unwatched, std::vector<std::int64_t>{11});
 }
 
-TEST_F(EtcdLookout, TellsAHolderThatItsKeyBelongsToAnotherLife) {
+TEST_F(EtcdClaimTracker, TellsAHolderThatItsKeyBelongsToAnotherLife) {
   hold_for_long();
   own_key_changed(21);
   look_finds({outcome({stored(own_key_, 21)})});
   EXPECT_EQ(events_.checks, std::vector<std::uint64_t>{1});
-  EXPECT_EQ(lookout_.find(claim_), nullptr);
+  EXPECT_EQ(tracker_.find(claim_), nullptr);
 }
 
-TEST_F(EtcdLookout, TellsAHolderOnceThatItIsAskedToRelease) {
+TEST_F(EtcdClaimTracker, TellsAHolderOnceThatItIsAskedToRelease) {
   hold_for_long();
   Record record;
   record.asked_to_release = {"move over", 5s};
@@ -157,7 +157,7 @@ TEST_F(EtcdLookout, TellsAHolderOnceThatItIsAskedToRelease) {
     EXPECT_EQ(events_.checks, std::vector<std::uint64_t>{1});
   }
   loop_.pause(2s);
-  Standing standing = granted();
+  LineStanding standing = granted();
   standing.claim = Line::Claim::of(asked);
   const ClaimAnswer answer = found(standing);
   ASSERT_TRUE(answer.asked_to_release);
@@ -165,7 +165,7 @@ TEST_F(EtcdLookout, TellsAHolderOnceThatItIsAskedToRelease) {
   EXPECT_EQ(answer.asked_to_release->within, 3s) << "since we have seen it";
 }
 
-TEST_F(EtcdLookout, LooksAgainIfSomethingHappensWhileItLooks) {
+TEST_F(EtcdClaimTracker, LooksAgainIfSomethingHappensWhileItLooks) {
   hold_for_long();
   own_key_changed(21);
   own_key_changed(22);
@@ -175,7 +175,7 @@ TEST_F(EtcdLookout, LooksAgainIfSomethingHappensWhileItLooks) {
   EXPECT_TRUE(wire().calls.empty());
 }
 
-TEST_F(EtcdLookout, SaysNothingIfItCannotLook) {
+TEST_F(EtcdClaimTracker, SaysNothingIfItCannotLook) {
   hold_for_long();
   own_key_changed(21);
   wire().fail_first(test::timed_out());
@@ -185,36 +185,36 @@ TEST_F(EtcdLookout, SaysNothingIfItCannotLook) {
   EXPECT_EQ(wire().calls.size(), 1U);
 }
 
-TEST_F(EtcdLookout, TakesNoNoticeOfWhatThisClientDeletes) {
+TEST_F(EtcdClaimTracker, TakesNoNoticeOfWhatThisClientDeletes) {
   hold_for_long();
-  lookout_.ignore(claim_);
+  tracker_.ignore(claim_);
   wire().key_deleted(11, own_key_, 21);
   loop_.run();
   EXPECT_TRUE(wire().calls.empty());
-  lookout_.forget(claim_);
-  EXPECT_EQ(lookout_.find(claim_), nullptr);
+  tracker_.forget(claim_);
+  EXPECT_EQ(tracker_.find(claim_), nullptr);
 }
 
-TEST_F(EtcdLookout, KnowsThatAGrantedClaimStaysSo) {
+TEST_F(EtcdClaimTracker, KnowsThatAGrantedClaimStaysSo) {
   found(granted());
   EXPECT_EQ(found(waiting()).standing, ClaimAnswer::Standing::granted) << "what was read earlier is heard later";
 }
 
-TEST_F(EtcdLookout, KnowsTheClaimsOfTheTwoLinesApart) {
+TEST_F(EtcdClaimTracker, KnowsTheClaimsOfTheTwoLinesApart) {
   const ClaimKey permits = {name, LockKind::semaphore, claim_.id};
   found(granted());
-  Standing standing = granted();
+  LineStanding standing = granted();
   standing.claim.key = keys_.claim("name", ClaimMode::permits, {0xa, 0});
-  static_cast<void>(lookout_.found(permits, standing, ClaimMode::permits, loop_.now()));
-  EXPECT_NE(lookout_.rooms().find(name), nullptr);
-  lookout_.forget(permits);
-  EXPECT_EQ(lookout_.rooms().find(name), nullptr);
-  EXPECT_NE(lookout_.find(claim_), nullptr);
+  static_cast<void>(tracker_.found(permits, standing, ClaimMode::permits, loop_.now()));
+  EXPECT_NE(tracker_.semaphores().find(name), nullptr);
+  tracker_.forget(permits);
+  EXPECT_EQ(tracker_.semaphores().find(name), nullptr);
+  EXPECT_NE(tracker_.find(claim_), nullptr);
 }
 
-TEST_F(EtcdLookout, TellsNothingMoreWhenItIsClosed) {
+TEST_F(EtcdClaimTracker, TellsNothingMoreWhenItIsClosed) {
   hold_for_long();
-  lookout_.close();
+  tracker_.close();
   own_key_changed(21);
   EXPECT_TRUE(wire().calls.empty());
 }

@@ -18,63 +18,65 @@
 
 namespace holdfast::etcd {
 
-/// What happens on the streams of the wire, under the monitor.
+/// Is told what happens on the streams of the wire. Everything is told under the monitor.
 class StreamListener {
  public:
   virtual ~StreamListener() = default;
   virtual void kept_alive(std::uint64_t stream, const LeaseReply& lease) = 0;
   virtual void watched(std::uint64_t stream, WatchReply reply) = 0;
   virtual void stream_ended(std::uint64_t stream) = 0;
-  /// Another server is used from now on: streams must be opened anew.
+  /// Another server is used from now on, so streams have to be opened again.
   virtual void moved() = 0;
 };
 
-/// Calls to one of a cluster's servers: to another one when that does not do. Logs in when it must. Every call is
+/// Calls one of a cluster's servers, and another one when that one fails. Logs in if the URL names a user. Every call is
 /// answered by its deadline, and never inside the function that makes it.
 ///
-/// Each call costs the servers about the same, whatever is in it. So while some transactions are under way, others that
-/// may go together are gathered, and sent as one when an answer comes, or after a moment.
+/// A call costs the servers about the same whatever it contains. So while some transactions are under way, others that
+/// may go together are gathered. They are sent as one when an answer comes, or after 2 ms.
 ///
-/// A server that cannot be connected to within a moment is passed over if there are others; the moment doubles with
-/// each round of all of them, because they may be far away. What waits for the connection goes with it.
-class Link final : WireEvents {
+/// If there are several servers, one that cannot be connected to within 0.4 s is passed over, and the calls that wait
+/// for it go to the next one. When all of them were passed over, each is given twice as long, because they may be far
+/// away.
+class ServerCalls final : WireEvents {
  public:
-  /// Where the wire and the contents of the URL's files come from. It may block: it does not run under the monitor.
+  /// Provides the wire and the contents of the files that the URL names. It may block, and does not run under the
+  /// monitor.
   using Prepare = spi::Result<Preparations> (*)(const std::optional<kit::TlsFiles>& files);
 
-  /// Contacts nobody yet, and loads nothing. REQUIRES: `loop` and `address` outlive it. Throws Error in a child that was
-  /// forked after etcd had been used, which no module survives.
-  Link(spi::Loop& loop, const Address& address, Prepare preparation = &Preparations::made_from);
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  /// Contacts nobody and loads nothing yet. REQUIRES: `loop` and `address` outlive it. Throws Error in a child that was
+  /// forked after its parent had used etcd, because gRPC does not survive that.
+  ServerCalls(spi::Loop& loop, const Address& address, Prepare preparation = &Preparations::made_from);
+  ServerCalls(const ServerCalls&) = delete;
+  ServerCalls& operator=(const ServerCalls&) = delete;
 
   void listen(StreamListener& listener) { listeners_.push_back(&listener); }
 
   using Instant = base::Instant;
-  /// The reply has an outcome for each operation of the branch that was taken.
+  /// The reply has one outcome for each operation of the branch that was taken.
   void transact(Transaction transaction, Instant deadline, spi::Done<TransactionReply> done);
   void grant_lease(std::int64_t seconds, Instant deadline, spi::Done<LeaseReply> done);
   void revoke_lease(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
   void time_to_live(std::int64_t lease, Instant deadline, spi::Done<LeaseReply> done);
 
-  /// When a request has to be answered that had to wait for others of this client: as long as the servers answer, its
-  /// patience begins when its turn has come.
+  /// By when a request must be answered that has waited for other requests of this client since `began`. As long as the
+  /// servers answer, its patience begins now.
   Instant deadline_after(Instant began, base::Duration patience) const;
 
-  /// The largest that was heard: it grows when another leader is elected. 0: nothing was heard yet.
+  /// The largest term that a server has told. It grows when another leader is elected. 0 if none was told yet.
   std::uint64_t term() const { return term_; }
 
-  /// The server does not do: another one is used from now on, if there is one.
+  /// Leaves the present server. Another one is used from now on, if there is one.
   void move_on();
 
-  /// For the streams. Empty while nothing can be sent.
+  /// For the streams. Null while nothing can be sent.
   Wire* wire();
   std::uint64_t next_number() { return ++last_number_; }
 
   const Address& address() const { return address_; }
-  /// Answers all calls, and takes no more.
+  /// Answers all calls, and refuses later ones.
   void close();
-  /// The last words of a closed link: gives leases back, if that can be done soon.
+  /// Revokes leases after close(), if that can be done soon. `done` is told in any case.
   void give_back(const std::vector<std::int64_t>& leases, spi::Done<> done);
   bool closed() const { return closed_; }
 
@@ -97,11 +99,11 @@ class Link final : WireEvents {
     base::Callback<void(spi::Result<Reply>)> done;
     std::size_t attempts = 0;
     bool logged_in_again = false;
-    bool alone = false;  ///< never together with others
+    bool alone = false;  ///< it is never sent together with others
 
     const std::string* about() const;
   };
-  /// What is under way as one call.
+  /// Calls that are under way together, as one.
   struct Sending {
     std::vector<Call> calls;
     std::uint64_t connection = 0;
@@ -153,33 +155,33 @@ class Link final : WireEvents {
   spi::Timer gathered_timer_;
   std::size_t gathered_under_way_ = 0;
   std::vector<Call> waiting_for_login_;
-  std::vector<Call> unprepared_;  ///< those that wait for the preparations
+  std::vector<Call> unprepared_;  ///< calls that wait for the preparations
   spi::Timer preparing_timer_;
   bool preparing_ = false;
-  bool prepared_ = false;  ///< no longer if a server and our certificates do not agree: the files may have changed
+  bool prepared_ = false;  ///< false again when a server refuses the certificates, whose files may be mended meanwhile
   std::optional<WireTls> tls_;
   spi::Timer connecting_timer_;
   Instant contacted_ = {};       ///< when the present server was first sent something
   bool connected_ = false;       ///< the present server has answered
-  std::size_t passed_over_ = 0;  ///< servers that could not be connected to in time, since one has answered
+  std::size_t passed_over_ = 0;  ///< how many servers were passed over since one has answered
   std::uint64_t last_number_ = 0;
   std::uint64_t connection_ = 0;
-  std::uint64_t connected_at_ = 0;  ///< streams of this connection have larger numbers
+  std::uint64_t connected_at_ = 0;  ///< the streams of this connection have larger numbers
   std::size_t server_ = 0;
   Instant heard_ = Instant::min();  ///< when a server answered last
   std::uint64_t term_ = 0;
   bool logging_in_ = false;
   bool has_token_ = false;
   bool closed_ = false;
-  base::Lifetime lifetime_;     ///< looked at under the monitor only
-  std::unique_ptr<Wire> wire_;  ///< the last member: its end ends what its thread does
+  base::Lifetime lifetime_;     ///< used under the monitor only
+  std::unique_ptr<Wire> wire_;  ///< the last member, because its destructor waits for its thread
 };
 
-/// `co_await transacting(...)`.
-inline auto transacting(Link& link, Transaction transaction, base::Instant deadline) {
+/// `co_await transacting(...)` returns the reply.
+inline auto transacting(ServerCalls& calls, Transaction transaction, base::Instant deadline) {
   return spi::answer_of<TransactionReply>(
-      [&link, transaction = std::move(transaction), deadline](spi::Done<TransactionReply> done) mutable {
-        link.transact(std::move(transaction), deadline, std::move(done));
+      [&calls, transaction = std::move(transaction), deadline](spi::Done<TransactionReply> done) mutable {
+        calls.transact(std::move(transaction), deadline, std::move(done));
       });
 }
 

@@ -1,4 +1,4 @@
-#include "backends/etcd/sight.hpp"
+#include "backends/etcd/standing_query.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,25 +8,25 @@
 namespace holdfast::etcd {
 namespace {
 
-/// So many of those ahead are counted. (The server would count without sending them, but only the whole line.)
+/// How many of the claims ahead are counted. (The server could count without sending them, but only the whole line.)
 constexpr std::int64_t most_counted = 16;
 
 constexpr std::size_t operations_of_waiting = 3;
 
 }  // namespace
 
-Range whole(const std::string& line) { return {.key = line, .range_end = Keys::end_of(line)}; }
+Range whole_line(const std::string& line) { return {.key = line, .range_end = Keys::end_of(line)}; }
 
 Range rivals(const std::string& line, ClaimMode mode, std::int64_t limit) {
-  Range range = whole(line);
+  Range range = whole_line(line);
   if (mode == ClaimMode::shared) range.range_end = Keys::end_of_exclusive(line);
   range.limit = limit;
   range.newest_first = true;
   return range;
 }
 
-Standing behind(Line rivals, Line::Claim claim) {
-  Standing standing;
+LineStanding standing_behind(Line rivals, Line::Claim claim) {
+  LineStanding standing;
   standing.claim = claim;
   rivals.append(std::move(claim));
   const kit::Turn turn = rivals.turn_of(rivals.size() - 1);
@@ -39,15 +39,15 @@ Standing behind(Line rivals, Line::Claim claim) {
   return standing;
 }
 
-std::size_t Sight::size() const { return granted || mode == ClaimMode::permits ? 1 : operations_of_waiting; }
+std::size_t StandingQuery::size() const { return granted || mode == ClaimMode::permits ? 1 : operations_of_waiting; }
 
-void Sight::add_to(std::vector<KeyOperation>& operations) const {
+void StandingQuery::add_to(std::vector<KeyOperation>& operations) const {
   if (granted) {
     operations.emplace_back(Range{.key = key});
     return;
   }
   if (mode == ClaimMode::permits) {
-    operations.emplace_back(whole(line));
+    operations.emplace_back(whole_line(line));
     return;
   }
   operations.emplace_back(Range{.key = key});
@@ -59,15 +59,15 @@ void Sight::add_to(std::vector<KeyOperation>& operations) const {
   operations.emplace_back(std::move(ahead));
 }
 
-std::optional<Standing> Sight::in(std::span<const Outcome> outcomes, std::int64_t revision) const {
-  if (mode == ClaimMode::permits && !granted) return in_whole_line(outcomes[0], revision);
+std::optional<LineStanding> StandingQuery::standing_in(std::span<const Outcome> outcomes, std::int64_t revision) const {
+  if (mode == ClaimMode::permits && !granted) return standing_in_whole_line(outcomes[0], revision);
   if (outcomes[0].found.empty()) return std::nullopt;
-  Standing standing;
+  LineStanding standing;
   standing.claim = Line::Claim::of(outcomes[0].found.front());
   if (granted) {
     standing.granted = true;
   } else {
-    standing = behind(Line(outcomes[1].found), std::move(standing.claim));
+    standing = standing_behind(Line(outcomes[1].found), std::move(standing.claim));
     const auto counted = static_cast<std::uint32_t>(outcomes[2].found.size());
     const bool all = counted < most_counted;
     if (!standing.granted) standing.place = all ? counted : std::max(counted, place);
@@ -76,11 +76,11 @@ std::optional<Standing> Sight::in(std::span<const Outcome> outcomes, std::int64_
   return standing;
 }
 
-std::optional<Standing> Sight::in_whole_line(const Outcome& outcome, std::int64_t revision) const {
+std::optional<LineStanding> StandingQuery::standing_in_whole_line(const Outcome& outcome, std::int64_t revision) const {
   const Line claims(outcome.found);
   const auto at = claims.find(key);
   if (!at) return std::nullopt;
-  Standing standing;
+  LineStanding standing;
   standing.claim = claims[*at];
   standing.granted = claims.is_granted(*at);
   standing.place = static_cast<std::uint32_t>(*at);

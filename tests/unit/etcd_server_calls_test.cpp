@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 #include "support/manual_loop.hpp"
 #include "unit/etcd_fake_wire.hpp"
 
@@ -40,21 +40,21 @@ struct Moves final : StreamListener {
   int ended = 0;
 };
 
-class EtcdLink : public testing::Test {
+class EtcdServerCalls : public testing::Test {
  protected:
-  EtcdLink() {
+  EtcdServerCalls() {
     FakeWire::reset();
     address_.servers = {"a:1", "b:1", "c:1"};
   }
 
-  Link& link() {
-    if (!link_) link_ = std::make_unique<Link>(loop_, address_, &FakeWire::prepare);
-    return *link_;
+  ServerCalls& calls() {
+    if (!calls_) calls_ = std::make_unique<ServerCalls>(loop_, address_, &FakeWire::prepare);
+    return *calls_;
   }
   static FakeWire& wire() { return *FakeWire::latest; }
   Replies transact(Transaction transaction, base::Duration patience = 10s) {
     Replies answer;
-    link().transact(std::move(transaction), loop_.now() + patience, answer.done());
+    calls().transact(std::move(transaction), loop_.now() + patience, answer.done());
     loop_.run();
     return answer;
   }
@@ -71,13 +71,13 @@ class EtcdLink : public testing::Test {
 
   test::ManualLoop loop_;
   Address address_;
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<ServerCalls> calls_;
 };
 
 // --- before there is a connection -----------------------------------------------------------------------------------
 
-TEST_F(EtcdLink, LoadsNothingBeforeItIsUsed) {
-  static_cast<void>(link());
+TEST_F(EtcdServerCalls, LoadsNothingBeforeItIsUsed) {
+  static_cast<void>(calls());
   loop_.run();
   EXPECT_EQ(FakeWire::preparations, 0);
   const Replies answer = transact(reading("key"));
@@ -89,7 +89,7 @@ TEST_F(EtcdLink, LoadsNothingBeforeItIsUsed) {
   EXPECT_TRUE(answer.is_good());
 }
 
-TEST_F(EtcdLink, SaysWhyItCannotBePreparedAndTriesAgainForTheNextCall) {
+TEST_F(EtcdServerCalls, SaysWhyItCannotBePreparedAndTriesAgainForTheNextCall) {
   FakeWire::cannot_prepare = spi::Failure{Errc::bad_url, "cannot use the file"};
   const Replies refused = transact(reading("key"));
   EXPECT_EQ(refused.failure(), Errc::bad_url);
@@ -99,11 +99,11 @@ TEST_F(EtcdLink, SaysWhyItCannotBePreparedAndTriesAgainForTheNextCall) {
   EXPECT_TRUE(answer.is_good());
 }
 
-TEST_F(EtcdLink, DoesNotWaitForItsPreparationsForLongerThanACallIsPatient) {
+TEST_F(EtcdServerCalls, DoesNotWaitForItsPreparationsForLongerThanACallIsPatient) {
   Replies patient;
   Replies impatient;
-  link().transact(reading("key"), loop_.now() + 10s, patient.done());
-  link().transact(reading("key"), loop_.now() + 1s, impatient.done());
+  calls().transact(reading("key"), loop_.now() + 10s, patient.done());
+  calls().transact(reading("key"), loop_.now() + 1s, impatient.done());
   loop_.pause(2s);  // all the time the module is being loaded
   loop_.run();
   EXPECT_EQ(impatient.failure(), Errc::unreachable);
@@ -111,7 +111,7 @@ TEST_F(EtcdLink, DoesNotWaitForItsPreparationsForLongerThanACallIsPatient) {
   EXPECT_TRUE(patient.is_good());
 }
 
-TEST_F(EtcdLink, ReadsItsFilesAgainAfterACertificateWasRefused) {
+TEST_F(EtcdServerCalls, ReadsItsFilesAgainAfterACertificateWasRefused) {
   address_.servers = {"a:1"};
   address_.uses_tls = true;
   FakeWire::files = WireTls{.authorities = "old"};
@@ -131,9 +131,9 @@ TEST_F(EtcdLink, ReadsItsFilesAgainAfterACertificateWasRefused) {
 
 // --- servers --------------------------------------------------------------------------------------------------------
 
-TEST_F(EtcdLink, AsksAnotherServerIfOneRefusesToBeConnectedTo) {
+TEST_F(EtcdServerCalls, AsksAnotherServerIfOneRefusesToBeConnectedTo) {
   Moves moves;
-  link().listen(moves);
+  calls().listen(moves);
   const Replies answer = transact(writing("key"));
   moves.count = 0;
   fail_first(test::refused());
@@ -144,7 +144,7 @@ TEST_F(EtcdLink, AsksAnotherServerIfOneRefusesToBeConnectedTo) {
   EXPECT_TRUE(answer.is_good());
 }
 
-TEST_F(EtcdLink, GivesACallUpWhenAllServersRefuseToBeConnectedTo) {
+TEST_F(EtcdServerCalls, GivesACallUpWhenAllServersRefuseToBeConnectedTo) {
   const Replies answer = transact(writing("key"));
   fail_first(test::refused());
   fail_first(test::refused());
@@ -154,7 +154,7 @@ TEST_F(EtcdLink, GivesACallUpWhenAllServersRefuseToBeConnectedTo) {
   EXPECT_TRUE(wire().calls.empty());
 }
 
-TEST_F(EtcdLink, DoesNotRepeatWhatMayHaveArrived) {
+TEST_F(EtcdServerCalls, DoesNotRepeatWhatMayHaveArrived) {
   const Replies written = transact(writing("key"));
   const Replies read = transact(reading("key"));
   fail_first(test::cut_off());
@@ -164,14 +164,14 @@ TEST_F(EtcdLink, DoesNotRepeatWhatMayHaveArrived) {
   EXPECT_EQ(wire().connects, (Servers{"a:1", "b:1"})) << "the second one is about the server that was left already";
 }
 
-TEST_F(EtcdLink, LeavesAServerThatDoesNotAnswerInTime) {
+TEST_F(EtcdServerCalls, LeavesAServerThatDoesNotAnswerInTime) {
   const Replies answer = transact(writing("key"));
   fail_first(test::timed_out());
   EXPECT_EQ(answer.failure(), Errc::in_doubt);
   EXPECT_EQ(wire().connects.back(), "b:1");
 }
 
-TEST_F(EtcdLink, StaysWithTheOnlyServer) {
+TEST_F(EtcdServerCalls, StaysWithTheOnlyServer) {
   address_.servers = {"a:1"};
   const Replies answer = transact(writing("key"));
   wire().silent = {"a:1"};
@@ -181,7 +181,7 @@ TEST_F(EtcdLink, StaysWithTheOnlyServer) {
   EXPECT_EQ(wire().connects, Servers{"a:1"});
 }
 
-TEST_F(EtcdLink, PassesOverAServerThatIsSilentAndTakesItsCallsAlong) {
+TEST_F(EtcdServerCalls, PassesOverAServerThatIsSilentAndTakesItsCallsAlong) {
   const Replies written = transact(writing("key"));
   const Replies read = transact(reading("key"));
   wire().silent = {"a:1"};
@@ -197,7 +197,7 @@ TEST_F(EtcdLink, PassesOverAServerThatIsSilentAndTakesItsCallsAlong) {
   EXPECT_TRUE(read.is_good());
 }
 
-TEST_F(EtcdLink, GivesEachServerMoreTimeWhenAllWereSilent) {
+TEST_F(EtcdServerCalls, GivesEachServerMoreTimeWhenAllWereSilent) {
   const Replies answer = transact(reading("key"), 60s);
   wire().silent = {"a:1", "b:1", "c:1"};
   loop_.advance(1200ms);
@@ -209,13 +209,13 @@ TEST_F(EtcdLink, GivesEachServerMoreTimeWhenAllWereSilent) {
   EXPECT_EQ(wire().connects.size(), 5U);
   answer_first();
   EXPECT_TRUE(answer.is_good());
-  link().move_on();
+  calls().move_on();
   const Replies next = transact(reading("key"), 60s);
   loop_.advance(400ms);
   EXPECT_EQ(wire().connects.size(), 7U) << "since one has answered, each has the usual time again";
 }
 
-TEST_F(EtcdLink, HasNoLimitForConnectingOnceTheServerHasAnswered) {
+TEST_F(EtcdServerCalls, HasNoLimitForConnectingOnceTheServerHasAnswered) {
   const Replies first = transact(reading("key"));
   answer_first();
   const Replies answer = transact(reading("key"));
@@ -224,13 +224,13 @@ TEST_F(EtcdLink, HasNoLimitForConnectingOnceTheServerHasAnswered) {
   EXPECT_EQ(wire().connects, Servers{"a:1"});
 }
 
-TEST_F(EtcdLink, MovesOnWhenAStreamOfThePresentConnectionBreaks) {
+TEST_F(EtcdServerCalls, MovesOnWhenAStreamOfThePresentConnectionBreaks) {
   Moves moves;
-  link().listen(moves);
+  calls().listen(moves);
   const Replies first = transact(reading("key"));
   answer_first();
-  const std::uint64_t stream = link().next_number();
-  link().wire()->open(stream, Stream::watch);
+  const std::uint64_t stream = calls().next_number();
+  calls().wire()->open(stream, Stream::watch);
   wire().end_stream(stream, test::cut_off());
   loop_.run();
   EXPECT_EQ(moves.ended, 1);
@@ -242,7 +242,7 @@ TEST_F(EtcdLink, MovesOnWhenAStreamOfThePresentConnectionBreaks) {
 
 // --- answers --------------------------------------------------------------------------------------------------------
 
-TEST_F(EtcdLink, IgnoresAnswersThatNobodyWaitsFor) {
+TEST_F(EtcdServerCalls, IgnoresAnswersThatNobodyWaitsFor) {
   const Replies answer = transact(reading("key"));
   const std::uint64_t number = wire().first().number;
   answer_first();
@@ -253,7 +253,7 @@ TEST_F(EtcdLink, IgnoresAnswersThatNobodyWaitsFor) {
   EXPECT_EQ(wire().connects, Servers{"a:1"});
 }
 
-TEST_F(EtcdLink, RefusesAnswersThatMakeNoSense) {
+TEST_F(EtcdServerCalls, RefusesAnswersThatMakeNoSense) {
   const Replies too_few = transact(reading("key"));
   wire().answer_first(std::vector{TransactionReply{.succeeded = true}});
   const Replies not_succeeded = transact(reading("key"));
@@ -266,27 +266,27 @@ TEST_F(EtcdLink, RefusesAnswersThatMakeNoSense) {
   EXPECT_EQ(something_else.failure(), Errc::store_failed);
 }
 
-TEST_F(EtcdLink, KnowsTheLargestTerm) {
-  EXPECT_EQ(link().term(), 0U);
+TEST_F(EtcdServerCalls, KnowsTheLargestTerm) {
+  EXPECT_EQ(calls().term(), 0U);
   static_cast<void>(transact(reading("key")));
   answer_first(5);
   static_cast<void>(transact(reading("key")));
   answer_first(4);
-  EXPECT_EQ(link().term(), 5U);
+  EXPECT_EQ(calls().term(), 5U);
 }
 
-TEST_F(EtcdLink, CountsTheirPatienceFromTheirTurnIfTheServerAnswers) {
+TEST_F(EtcdServerCalls, CountsTheirPatienceFromTheirTurnIfTheServerAnswers) {
   static_cast<void>(transact(reading("key")));
   const base::Instant began = loop_.now();
   loop_.pause(50ms);
-  EXPECT_EQ(link().deadline_after(began, 1s), began + 1s);
+  EXPECT_EQ(calls().deadline_after(began, 1s), began + 1s);
   answer_first();
-  EXPECT_EQ(link().deadline_after(began, 1s), began + 1050ms);
+  EXPECT_EQ(calls().deadline_after(began, 1s), began + 1050ms);
   loop_.pause(100ms);
-  EXPECT_EQ(link().deadline_after(began, 1s), began + 1s);
+  EXPECT_EQ(calls().deadline_after(began, 1s), began + 1s);
 }
 
-TEST_F(EtcdLink, SendsNothingForWhichThereIsNoTimeLeft) {
+TEST_F(EtcdServerCalls, SendsNothingForWhichThereIsNoTimeLeft) {
   static_cast<void>(transact(reading("key")));
   answer_first();
   const Replies late = transact(reading("key"), 0s);
@@ -294,34 +294,34 @@ TEST_F(EtcdLink, SendsNothingForWhichThereIsNoTimeLeft) {
   EXPECT_TRUE(wire().calls.empty());
 }
 
-TEST_F(EtcdLink, AnswersEverythingWhenItIsClosed) {
+TEST_F(EtcdServerCalls, AnswersEverythingWhenItIsClosed) {
   const Replies sent = transact(reading("key"));
   static_cast<void>(transact(writing("x")));
   static_cast<void>(transact(writing("y")));
   const Replies gathered = transact(writing("z"));
-  link().close();
+  calls().close();
   EXPECT_EQ(sent.failure(), Errc::closed);
   EXPECT_EQ(gathered.failure(), Errc::closed);
   EXPECT_EQ(transact(reading("key")).failure(), Errc::closed);
-  EXPECT_EQ(link().wire(), nullptr);
+  EXPECT_EQ(calls().wire(), nullptr);
   wire().answer_first(std::vector<Outcome>(1), 1);
   loop_.run();
 }
 
-TEST_F(EtcdLink, MayEndBeforeAnAnswerIsHeard) {
+TEST_F(EtcdServerCalls, MayEndBeforeAnAnswerIsHeard) {
   const Replies answer = transact(reading("key"));
   wire().answer_first(std::vector<Outcome>(1), 1);
-  link_.reset();
+  calls_.reset();
   loop_.run();
   EXPECT_FALSE(answer.has_come());
 }
 
-TEST_F(EtcdLink, GivesLeasesBackAfterItWasClosed) {
+TEST_F(EtcdServerCalls, GivesLeasesBackAfterItWasClosed) {
   static_cast<void>(transact(reading("key")));
   answer_first();
-  link().close();
+  calls().close();
   AnswerOf<spi::Nothing> given_back;
-  link().give_back({7, 8}, given_back.done());
+  calls().give_back({7, 8}, given_back.done());
   ASSERT_EQ(wire().calls.size(), 2U);
   EXPECT_EQ(wire().first().kind, Kind::revoke_lease);
   EXPECT_EQ(wire().first().lease, 7);
@@ -335,7 +335,7 @@ TEST_F(EtcdLink, GivesLeasesBackAfterItWasClosed) {
 
 // --- transactions that go together ----------------------------------------------------------------------------------
 
-TEST_F(EtcdLink, SendsTransactionsTogetherWhileOthersAreUnderWay) {
+TEST_F(EtcdServerCalls, SendsTransactionsTogetherWhileOthersAreUnderWay) {
   static_cast<void>(transact(writing("a")));
   static_cast<void>(transact(writing("b")));
   const Replies c = transact(writing("c"));
@@ -354,14 +354,14 @@ TEST_F(EtcdLink, SendsTransactionsTogetherWhileOthersAreUnderWay) {
   EXPECT_TRUE(c_again.is_good());
 }
 
-TEST_F(EtcdLink, DoesNotLetTransactionsWaitForLong) {
+TEST_F(EtcdServerCalls, DoesNotLetTransactionsWaitForLong) {
   for (const char* const key : {"a", "b", "c"}) static_cast<void>(transact(writing(key)));
   EXPECT_EQ(wire().calls.size(), 2U);
   loop_.advance(2ms);
   EXPECT_EQ(wire().calls.size(), 3U);
 }
 
-TEST_F(EtcdLink, RepeatsEachByItselfIfTheServerComplainsOfOneOfThem) {
+TEST_F(EtcdServerCalls, RepeatsEachByItselfIfTheServerComplainsOfOneOfThem) {
   static_cast<void>(transact(writing("a")));
   static_cast<void>(transact(writing("b")));
   const Replies c = transact(writing("c"));
@@ -380,7 +380,7 @@ TEST_F(EtcdLink, RepeatsEachByItselfIfTheServerComplainsOfOneOfThem) {
 
 // --- login ----------------------------------------------------------------------------------------------------------
 
-class EtcdLogin : public EtcdLink {
+class EtcdLogin : public EtcdServerCalls {
  protected:
   EtcdLogin() {
     address_.user = "user";
@@ -398,10 +398,10 @@ TEST_F(EtcdLogin, ComesBeforeEverythingElse) {
   const Replies other = transact(reading("other"));
   ASSERT_EQ(wire().calls.size(), 1U);
   EXPECT_EQ(wire().first().user, "user");
-  EXPECT_EQ(link().wire(), nullptr) << "no stream without a token";
+  EXPECT_EQ(calls().wire(), nullptr) << "no stream without a token";
   log_in("token");
   EXPECT_EQ(wire().token, "token");
-  EXPECT_NE(link().wire(), nullptr);
+  EXPECT_NE(calls().wire(), nullptr);
   answer_first();
   answer_first();
   EXPECT_TRUE(one.is_good());

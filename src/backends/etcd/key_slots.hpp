@@ -10,16 +10,16 @@
 
 namespace holdfast::etcd {
 
-/// Which keys the claims of this client have in each line: few, used again and again. The server remembers every key that there ever
-/// was until somebody compacts its history, and goes through them whenever it looks at a line.
+/// Chooses the keys of this client's claims: few for each line, which are used again and again. The server remembers
+/// every key that ever existed until its history is compacted, and goes through all of them whenever it reads a line.
 ///
 /// A key is used again only when no request can be under way that would write or delete it for its former claim.
-class Slots {
+class KeySlots {
  public:
-  /// Of all clients, only this one has it.
-  explicit Slots(std::uint64_t client) : client_(client) {}
+  /// `client`: a number that no other client has.
+  explicit KeySlots(std::uint64_t client) : client_(client) {}
 
-  /// What stands for the claim in its key, if it has one.
+  /// What stands for the claim in its key. Empty if the claim has no key of ours.
   std::optional<spi::ClaimId> find(const ClaimKey& claim) const {
     const auto line = lines_.find({claim.name, claim.kind});
     if (line == lines_.end()) return std::nullopt;
@@ -28,7 +28,7 @@ class Slots {
     return spi::ClaimId{client_, slot->second};
   }
 
-  /// The same; if it has none, it is given one.
+  /// The same; a claim without a slot is given one.
   spi::ClaimId of(const ClaimKey& claim) {
     Line& line = lines_[{claim.name, claim.kind}];
     const auto [at, is_new] = line.slots.try_emplace(claim.id);
@@ -39,10 +39,10 @@ class Slots {
     return {client_, at->second};
   }
 
-  /// A request about it may be executed at any time: its key is not used again.
+  /// A request about the claim may be executed at any time from now on, so its key is never used again.
   void doubt(const ClaimKey& claim) { doubtful_.insert(claim); }
 
-  /// It is not there, and nothing more will be asked about it.
+  /// The claim does not exist, and no request about it will be made any more.
   void free(const ClaimKey& claim) {
     const auto line = lines_.find({claim.name, claim.kind});
     if (line == lines_.end()) return;
@@ -56,7 +56,7 @@ class Slots {
  private:
   struct Line {
     std::map<spi::ClaimId, std::uint64_t> slots;
-    std::set<std::uint64_t> used;  ///< some perhaps for ever
+    std::set<std::uint64_t> used;  ///< doubtful ones stay in it for ever
   };
 
   const std::uint64_t client_;

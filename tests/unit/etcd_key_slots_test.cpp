@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "backends/etcd/slots.hpp"
+#include "backends/etcd/key_slots.hpp"
 
 namespace holdfast::etcd {
 namespace {
@@ -11,8 +11,8 @@ constexpr std::uint64_t client = 77;
 ClaimKey claim(std::uint64_t id, LockKind kind = LockKind::lock) { return {name, kind, {0, id}}; }
 spi::ClaimId slot(std::uint64_t number) { return {client, number}; }
 
-TEST(EtcdSlots, AreUsedAgain) {
-  Slots slots(client);
+TEST(EtcdKeySlots, AreUsedAgain) {
+  KeySlots slots(client);
   EXPECT_FALSE(slots.find(claim(1)));
   EXPECT_EQ(slots.of(claim(1)), slot(0));
   EXPECT_EQ(slots.of(claim(2)), slot(1));
@@ -23,8 +23,8 @@ TEST(EtcdSlots, AreUsedAgain) {
   EXPECT_EQ(slots.find(claim(2)), slot(1));
 }
 
-TEST(EtcdSlots, AreNotUsedAgainAfterADoubt) {
-  Slots slots(client);
+TEST(EtcdKeySlots, AreNotUsedAgainAfterADoubt) {
+  KeySlots slots(client);
   EXPECT_EQ(slots.of(claim(1)), slot(0));
   slots.doubt(claim(1));
   slots.free(claim(1));
@@ -32,8 +32,8 @@ TEST(EtcdSlots, AreNotUsedAgainAfterADoubt) {
   EXPECT_EQ(slots.of(claim(2)), slot(1));
 }
 
-TEST(EtcdSlots, OfTheTwoLinesOfANameHaveNothingToDoWithEachOther) {
-  Slots slots(client);
+TEST(EtcdKeySlots, OfTheTwoLinesOfANameHaveNothingToDoWithEachOther) {
+  KeySlots slots(client);
   EXPECT_EQ(slots.of(claim(1)), slot(0));
   EXPECT_FALSE(slots.find(claim(1, LockKind::semaphore)));
   slots.free(claim(1, LockKind::semaphore));

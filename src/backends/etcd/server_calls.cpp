@@ -1,4 +1,4 @@
-#include "backends/etcd/link.hpp"
+#include "backends/etcd/server_calls.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -18,21 +18,20 @@ using spi::Result;
 
 namespace {
 
-/// A login is not part of any one request: it may take as long as the most patient.
+/// All requests wait for one login, so it may take as long as the most patient of them.
 constexpr base::Duration login_patience = spi::longest_patience;
 
-/// A server that is not connected to by then is passed over. (Whoever loses a packet repeats it after a second.)
+/// A server that is not connected to by then is passed over. (A lost packet is repeated only after a second.)
 constexpr base::Duration time_to_connect = std::chrono::milliseconds(400);
 constexpr std::size_t most_doublings = 3;
 
-/// A server's host may have several addresses. So long is one of them tried; and so long if that was not enough for any
-/// of the servers.
+/// How long each address of a server's host is tried at first, and how long if that was not enough for any server.
 constexpr base::Duration time_for_an_address = std::chrono::milliseconds(600);
 constexpr base::Duration more_time_for_an_address = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-Link::Link(spi::Loop& loop, const Address& address, Prepare preparation)
+ServerCalls::ServerCalls(spi::Loop& loop, const Address& address, Prepare preparation)
     : loop_(loop),
       address_(address),
       prepare_(preparation),
@@ -42,7 +41,7 @@ Link::Link(spi::Loop& loop, const Address& address, Prepare preparation)
   check_not_forked();
 }
 
-void Link::close() {
+void ServerCalls::close() {
   closed_ = true;
   gathered_timer_.cancel();
   preparing_timer_.cancel();
@@ -57,7 +56,7 @@ void Link::close() {
   for (Call& call : unsent) call.done(is_closed());
 }
 
-void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
+void ServerCalls::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
   constexpr base::Duration patience = std::chrono::milliseconds(250);
   if (leases.empty() || !wire_) return kit::answer_soon<spi::Nothing>(loop_, std::move(done), spi::Nothing{});
   auto left = std::make_shared<std::size_t>(leases.size());
@@ -75,7 +74,7 @@ void Link::give_back(const std::vector<std::int64_t>& leases, Done<> done) {
 // --- calls ----------------------------------------------------------------------------------------------------------
 
 template <class T>
-void Link::start(Request request, Instant deadline, Done<T> done) {
+void ServerCalls::start(Request request, Instant deadline, Done<T> done) {
   Call call = {.request = std::move(request), .deadline = deadline, .done = {}};
   call.done = [this, done = std::move(done)](Result<Reply> result) mutable {
     if (!result.ok()) return done(std::move(result.failure()));
@@ -86,24 +85,24 @@ void Link::start(Request request, Instant deadline, Done<T> done) {
   send(std::move(call));
 }
 
-void Link::transact(Transaction transaction, Instant deadline, Done<TransactionReply> done) {
+void ServerCalls::transact(Transaction transaction, Instant deadline, Done<TransactionReply> done) {
   using Replies = std::vector<TransactionReply>;
   start<Replies>(std::move(transaction), deadline, [done = std::move(done)](Result<Replies> replies) mutable {
     if (!replies.ok()) return done(std::move(replies.failure()));
     done(std::move(replies.value().front()));
   });
 }
-void Link::grant_lease(std::int64_t seconds, Instant deadline, Done<LeaseReply> done) {
+void ServerCalls::grant_lease(std::int64_t seconds, Instant deadline, Done<LeaseReply> done) {
   start(GrantLease{seconds}, deadline, std::move(done));
 }
-void Link::revoke_lease(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
+void ServerCalls::revoke_lease(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
   start(RevokeLease{lease}, deadline, std::move(done));
 }
-void Link::time_to_live(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
+void ServerCalls::time_to_live(std::int64_t lease, Instant deadline, Done<LeaseReply> done) {
   start(TimeToLive{lease}, deadline, std::move(done));
 }
 
-bool Link::is_read_only(const Transaction& transaction) {
+bool ServerCalls::is_read_only(const Transaction& transaction) {
   for (const auto* const branch : {&transaction.then, &transaction.otherwise}) {
     for (const KeyOperation& operation : *branch) {
       if (!std::holds_alternative<Range>(operation)) return false;
@@ -112,19 +111,19 @@ bool Link::is_read_only(const Transaction& transaction) {
   return true;
 }
 
-Effect Link::effect_of(const Request& request) {
+Effect ServerCalls::effect_of(const Request& request) {
   if (const auto* const transaction = std::get_if<Transaction>(&request)) {
     return is_read_only(*transaction) ? Effect::none : Effect::some;
   }
-  // A lease that nobody knows of ends by itself.
+  // A lease that was granted without an answer ends by itself.
   return std::holds_alternative<RevokeLease>(request) ? Effect::some : Effect::none;
 }
 
-void Link::fail_soon(Call call, Failure failure) {
+void ServerCalls::fail_soon(Call call, Failure failure) {
   loop_.defer([call = std::move(call), failure = std::move(failure)]() mutable { call.done(std::move(failure)); });
 }
 
-void Link::send(Call call) {
+void ServerCalls::send(Call call) {
   if (closed_) return fail_soon(std::move(call), is_closed());
   if (!prepared_) return wait_until_prepared(std::move(call));
   const bool is_login = std::holds_alternative<Login>(call.request);
@@ -134,7 +133,7 @@ void Link::send(Call call) {
     return log_in(deadline);
   }
   if (loop_.now() >= call.deadline) {
-    const CallStatus too_late = {.code = 0, .message = "there was no time left", .sent = false};
+    const CallStatus too_late = {.code = 0, .message = "the time for this request is over", .sent = false};
     return fail_soon(std::move(call), explain(too_late, Effect::none, address_));
   }
   if (call.about() != nullptr) return gather(std::move(call));
@@ -143,7 +142,7 @@ void Link::send(Call call) {
   transmit(std::move(one), false);
 }
 
-void Link::transmit(std::vector<Call> calls, bool gathered) {
+void ServerCalls::transmit(std::vector<Call> calls, bool gathered) {
   limit_connecting();
   const std::uint64_t number = next_number();
   Sending& sending = sendings_[number] = {std::move(calls), connection_, gathered};
@@ -170,7 +169,7 @@ void Link::transmit(std::vector<Call> calls, bool gathered) {
   }
 }
 
-void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
+void ServerCalls::answered(std::uint64_t number, const CallStatus& status, Reply reply) {
   auto node = sendings_.extract(number);
   if (node.empty()) return;
   Sending sending = std::move(node.mapped());
@@ -193,20 +192,20 @@ void Link::answered(std::uint64_t number, const CallStatus& status, Reply reply)
   for (Call& call : sending.calls) failed(std::move(call), status, in_company);
 }
 
-void Link::note_term(const Reply& reply) {
+void ServerCalls::note_term(const Reply& reply) {
   if (const auto* const lease = std::get_if<LeaseReply>(&reply)) term_ = std::max(term_, lease->term);
   if (const auto* const replies = std::get_if<std::vector<TransactionReply>>(&reply)) {
     for (const TransactionReply& each : *replies) term_ = std::max(term_, each.term);
   }
 }
 
-/// One outcome for each operation; and what has no condition succeeds.
-bool Link::makes_sense(const Transaction& asked, const TransactionReply& told) {
+/// There must be one outcome for each operation, and a transaction without conditions must have succeeded.
+bool ServerCalls::makes_sense(const Transaction& asked, const TransactionReply& told) {
   if (!told.succeeded && asked.when.empty()) return false;
   return told.outcomes.size() == (told.succeeded ? asked.then : asked.otherwise).size();
 }
 
-void Link::succeeded(std::vector<Call> calls, Reply reply) {
+void ServerCalls::succeeded(std::vector<Call> calls, Reply reply) {
   auto* const replies = std::get_if<std::vector<TransactionReply>>(&reply);
   if (replies == nullptr) return calls.front().done(std::move(reply));
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -220,21 +219,21 @@ void Link::succeeded(std::vector<Call> calls, Reply reply) {
   }
 }
 
-void Link::failed(Call call, const CallStatus& status, bool in_company) {
+void ServerCalls::failed(Call call, const CallStatus& status, bool in_company) {
   if (closed_) return call.done(is_closed());
-  if (was_given_up(status)) --call.attempts;  // only its time is limited
+  if (was_given_up(status)) --call.attempts;  // only its deadline ends it
   if (!status.sent && call.attempts < address_.servers.size()) return send(std::move(call));
   const bool is_login = std::holds_alternative<Login>(call.request);
   if (wants_a_new_token(status) && !address_.user.empty() && !is_login && !std::exchange(call.logged_in_again, true)) {
     has_token_ = false;
     return send(std::move(call));
   }
-  // The servers do all of it or nothing: what they complain of may be in another one's part.
+  // The servers execute all of them or none, so the mistake may be in the part of another one.
   if (in_company && is_complaint(status)) {
     call.alone = true;
     return send(std::move(call));
   }
-  if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease is gone"});
+  if (is_lost_lease(status)) return call.done(Failure{Errc::lost, "the lease has expired or was revoked"});
   Failure failure = explain(status, effect_of(call.request), address_);
   if (address_.uses_tls && !status.sent && failure.code == Errc::access_denied) prepared_ = false;
   call.done(std::move(failure));
@@ -244,35 +243,36 @@ void Link::failed(Call call, const CallStatus& status, bool in_company) {
 
 namespace {
 
-/// One for those that the servers are busy with, and one that is there when they are done.
+/// The servers work on one of them, and find the next one when they have finished it.
 constexpr std::size_t most_under_way = 2;
-/// If the servers take longer than that, it does not matter that they have more to do.
+/// If the servers take longer than that, a few more requests do not matter.
 constexpr base::Duration longest_gathering = std::chrono::milliseconds(2);
-/// The servers take up to 128 operations, and ours have few.
+/// Servers accept up to 128 operations, and each of our transactions has few.
 constexpr std::size_t most_together = 32;
 
 }  // namespace
 
-const std::string* Link::Call::about() const {
+const std::string* ServerCalls::Call::about() const {
   const auto* const transaction = std::get_if<Transaction>(&request);
   return transaction == nullptr || transaction->about.empty() || alone ? nullptr : &transaction->about;
 }
 
-void Link::gather(Call call) {
+void ServerCalls::gather(Call call) {
   gathered_.push_back(std::move(call));
   if (gathered_under_way_ < most_under_way) return send_gathered();
   if (!gathered_timer_.armed()) gathered_timer_.set(loop_.now() + longest_gathering);
 }
 
-void Link::send_gathered() {
+void ServerCalls::send_gathered() {
   gathered_timer_.cancel();
   if (gathered_.empty()) return;
   transmit(take_what_goes_together(), true);
   if (!gathered_.empty()) gathered_timer_.set(loop_.now() + longest_gathering);
 }
 
-/// The others stay. Those with much less time, or much more, also go by themselves: they fail together.
-std::vector<Link::Call> Link::take_what_goes_together() {
+/// Leaves the others where they are. Transactions that have much more or much less time are not sent together, because
+/// all that are sent together fail together.
+std::vector<ServerCalls::Call> ServerCalls::take_what_goes_together() {
   const Instant now = loop_.now();
   const base::Duration time = gathered_.front().deadline - now;
   std::vector<Call> together;
@@ -289,7 +289,7 @@ std::vector<Link::Call> Link::take_what_goes_together() {
   return together;
 }
 
-Link::Instant Link::deadline_after(Instant began, base::Duration patience) const {
+ServerCalls::Instant ServerCalls::deadline_after(Instant began, base::Duration patience) const {
   constexpr base::Duration recently = std::chrono::milliseconds(100);
   const Instant now = loop_.now();
   return (heard_ != Instant::min() && now - heard_ < recently ? now : began) + patience;
@@ -297,7 +297,7 @@ Link::Instant Link::deadline_after(Instant began, base::Duration patience) const
 
 // --- servers --------------------------------------------------------------------------------------------------------
 
-Wire* Link::wire() {
+Wire* ServerCalls::wire() {
   if (closed_) return nullptr;
   if (!wire_) prepare();
   if (!wire_ || (!address_.user.empty() && !has_token_)) return nullptr;
@@ -305,7 +305,7 @@ Wire* Link::wire() {
   return wire_.get();
 }
 
-void Link::connect() {
+void ServerCalls::connect() {
   ++connection_;
   connected_at_ = last_number_;
   connected_ = false;
@@ -313,24 +313,24 @@ void Link::connect() {
   wire_->connect(address_.servers[server_], tls_, rounds() == 0 ? time_for_an_address : more_time_for_an_address);
 }
 
-/// How often all servers were passed over.
-std::size_t Link::rounds() const { return passed_over_ / address_.servers.size(); }
+/// How often all servers have been passed over.
+std::size_t ServerCalls::rounds() const { return passed_over_ / address_.servers.size(); }
 
-/// The present server is contacted by what is sent to it.
-void Link::limit_connecting() {
+/// Called before anything is sent, because that is what contacts the present server.
+void ServerCalls::limit_connecting() {
   if (connected_ || connecting_timer_.armed() || address_.servers.size() == 1) return;
   contacted_ = loop_.now();
   connecting_timer_.set(contacted_ + time_to_connect * (1 << std::min(rounds(), most_doublings)));
 }
 
-void Link::connecting_takes_long() {
-  if (!wire_->give_up_connecting()) return;  // it is there, or nothing was sent after all
+void ServerCalls::connecting_takes_long() {
+  if (!wire_->give_up_connecting()) return;  // it has been reached, or nothing was sent after all
   ++passed_over_;
   move_on();
 }
 
-/// With one server only, gRPC connects again by itself.
-void Link::move_on() {
+/// If there is only one server, gRPC connects to it again by itself.
+void ServerCalls::move_on() {
   if (address_.servers.size() == 1) return;
   server_ = (server_ + 1) % address_.servers.size();
   connect();
@@ -339,15 +339,15 @@ void Link::move_on() {
 
 // --- before there is a connection -----------------------------------------------------------------------------------
 
-void Link::wait_until_prepared(Call call) {
+void ServerCalls::wait_until_prepared(Call call) {
   limit_preparing(call.deadline);
   unprepared_.push_back(std::move(call));
   prepare();
 }
 
-void Link::prepare() {
+void ServerCalls::prepare() {
   if (std::exchange(preparing_, true)) {
-    return loop_.run_blocking([] {}, [] {});  // there may have been no thread for it: ask for one again
+    return loop_.run_blocking([] {}, [] {});  // perhaps there was no thread for it, so ask again
   }
   const auto files = address_.uses_tls ? std::optional(address_.tls) : std::nullopt;
   const auto made = std::make_shared<std::optional<Result<Preparations>>>();
@@ -357,7 +357,7 @@ void Link::prepare() {
                      });
 }
 
-void Link::prepared(Result<Preparations> preparations) {
+void ServerCalls::prepared(Result<Preparations> preparations) {
   preparing_ = false;
   if (closed_) return;
   const std::optional<Failure> failure =
@@ -373,14 +373,15 @@ void Link::prepared(Result<Preparations> preparations) {
   }
 }
 
-/// Says why not, if it cannot.
-std::optional<Failure> Link::use(Preparations preparations) {
+/// Returns why they cannot be used, if they cannot.
+std::optional<Failure> ServerCalls::use(Preparations preparations) {
   const bool is_first = !wire_;
   if (is_first) {
     try {
       wire_.reset(preparations.make_wire(*this));
     } catch (const std::system_error& error) {
-      return Failure{Errc::exhausted, "a client of etcd needs a thread: " + error.code().message()};
+      return Failure{Errc::exhausted,
+                     "a client of etcd needs a thread, but the system refused one: " + error.code().message()};
     }
   }
   prepared_ = true;
@@ -391,18 +392,18 @@ std::optional<Failure> Link::use(Preparations preparations) {
   return std::nullopt;
 }
 
-void Link::limit_preparing(Instant deadline) {
+void ServerCalls::limit_preparing(Instant deadline) {
   preparing_timer_.set(preparing_timer_.armed() ? std::min(preparing_timer_.due(), deadline) : deadline);
 }
 
-void Link::preparing_takes_long() {
+void ServerCalls::preparing_takes_long() {
   const Instant now = loop_.now();
   std::vector<Call> late;
   auto waiting = std::exchange(unprepared_, {});
   for (Call& call : waiting) (call.deadline <= now ? late : unprepared_).push_back(std::move(call));
   for (const Call& call : unprepared_) limit_preparing(call.deadline);
-  const std::string why = address_.uses_tls ? "the files of its URL have not been read, or gRPC not loaded, in time"
-                                            : "gRPC has not been loaded in time";
+  const std::string why = address_.uses_tls ? "gRPC could not be loaded, or the files of the URL read, in time"
+                                            : "gRPC could not be loaded in time";
   for (Call& call : late) {
     call.done(Failure{Errc::unreachable, "cannot connect to " + address_.shown() + ": " + why});
   }
@@ -410,15 +411,15 @@ void Link::preparing_takes_long() {
 
 // --- login ----------------------------------------------------------------------------------------------------------
 
-void Link::log_in(Instant deadline) {
+void ServerCalls::log_in(Instant deadline) {
   if (std::exchange(logging_in_, true)) return;
-  wire_->use_token({});  // a forgotten one would be refused here, too
+  wire_->use_token({});  // a token that the server has forgotten would be refused here, too
   Call call = {.request = Login{}, .deadline = std::max(deadline, loop_.now() + login_patience), .done = {}};
   call.done = [this](Result<Reply> result) { logged_in(std::move(result)); };
   send(std::move(call));
 }
 
-void Link::logged_in(Result<Reply> result) {
+void ServerCalls::logged_in(Result<Reply> result) {
   logging_in_ = false;
   auto waiting = std::exchange(waiting_for_login_, {});
   if (!result.ok()) {
@@ -433,35 +434,35 @@ void Link::logged_in(Result<Reply> result) {
 // --- from the wire's thread -----------------------------------------------------------------------------------------
 
 template <class Task>
-void Link::come_back(Task task) {
+void ServerCalls::come_back(Task task) {
   loop_.post([here = lifetime_.watch(), task = std::move(task)]() mutable {
     if (here.lasts()) task();
   });
 }
 
-void Link::replied(std::uint64_t call, CallStatus status, Reply reply) {
+void ServerCalls::replied(std::uint64_t call, CallStatus status, Reply reply) {
   come_back([this, call, status = std::move(status), reply = std::move(reply)]() mutable {
     answered(call, status, std::move(reply));
   });
 }
 
-void Link::kept_alive(std::uint64_t stream, LeaseReply lease) {
+void ServerCalls::kept_alive(std::uint64_t stream, LeaseReply lease) {
   come_back([this, stream, lease] {
     for (StreamListener* const listener : listeners_) listener->kept_alive(stream, lease);
   });
 }
 
-void Link::watched(std::uint64_t stream, WatchReply reply) {
+void ServerCalls::watched(std::uint64_t stream, WatchReply reply) {
   come_back([this, stream, reply = std::move(reply)] {
     for (StreamListener* const listener : listeners_) listener->watched(stream, reply);
   });
 }
 
-void Link::stream_ended(std::uint64_t stream, CallStatus status) {
+void ServerCalls::stream_ended(std::uint64_t stream, CallStatus status) {
   come_back([this, stream, status = std::move(status)] {
     if (wants_a_new_token(status)) has_token_ = false;
     for (StreamListener* const listener : listeners_) listener->stream_ended(stream);
-    // Nobody may call for a while: a waiting claim, for example, only listens.
+    // Perhaps nobody makes a call for a while: a client whose claims only wait, for example.
     if (stream > connected_at_ && is_trouble_of_one_server(status)) move_on();
   });
 }
