@@ -86,7 +86,7 @@ TEST_F(EtcdTls, TrustsOnlyTheRightHost) {
 
 TEST_F(EtcdTls, SaysThatAServerIsTooOld) {
   const redis_suite::FakeServer old(std::string("\x15\x03\x01\x00\x02\x02\x46", 7));  // a fatal alert: protocol version
-  expect_complaint("etcds://" + old.address(), Errc::store_failed, "versions before 1.2");
+  expect_complaint("etcds://" + old.address(), Errc::store_failed, "versions of TLS before 1.2");
 }
 
 TEST_F(EtcdTls, TrustsNoCertificateOfThePast) {
