@@ -34,10 +34,4 @@ struct LinePosition {
 /// now; locks ignore it.
 LinePosition position_of(std::span<const LineEntry> line, std::size_t place, std::uint32_t total);
 
-/// Older names, which only backends/etcd still uses.
-using Turn = LinePosition;
-inline LinePosition turn_of(std::span<const LineEntry> line, std::size_t place, std::uint32_t total) {
-  return position_of(line, place, total);
-}
-
 }  // namespace holdfast::kit

@@ -18,7 +18,7 @@
 namespace holdfast::etcd {
 
 /// Keeps track of this client's claims, and tells the core what happens to them without being asked about: a waiting
-/// claim's turn comes, somebody deletes a key, a holder is asked to release its lock.
+/// claim is granted, somebody deletes a key, a holder is asked to release its lock.
 ///
 /// A waiting claim watches the one that it waits for, so a release wakes one client. A claim that has existed for a
 /// while watches its own key. Whenever a watch begins or tells something, the tracker reads how the claim stands, and

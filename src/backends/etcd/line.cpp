@@ -29,11 +29,11 @@ std::uint64_t Line::claimed() const {
   return sum;
 }
 
-kit::Turn Line::turn_of(std::size_t place) const {
+kit::LinePosition Line::position_of(std::size_t place) const {
   std::vector<kit::LineEntry> entries;
   entries.reserve(claims_.size());
   for (const Claim& claim : claims_) entries.push_back({claim.record.mode, claim.record.keeps});
-  return kit::turn_of(entries, place, claims_[place].record.mode.limit);
+  return kit::position_of(entries, place, claims_[place].record.mode.limit);
 }
 
 }  // namespace holdfast::etcd

@@ -47,8 +47,8 @@ class Line {
   /// How many permits holders and waiters have claimed.
   std::uint64_t claimed() const;
 
-  kit::Turn turn_of(std::size_t place) const;
-  bool is_granted(std::size_t place) const { return turn_of(place).kind == kit::Turn::Kind::granted; }
+  kit::LinePosition position_of(std::size_t place) const;
+  bool is_granted(std::size_t place) const { return position_of(place).kind == kit::LinePosition::Kind::granted; }
 
  private:
   std::vector<Claim> claims_;

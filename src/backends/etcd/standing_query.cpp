@@ -29,13 +29,13 @@ LineStanding standing_behind(Line rivals, Line::Claim claim) {
   LineStanding standing;
   standing.claim = claim;
   rivals.append(std::move(claim));
-  const kit::Turn turn = rivals.turn_of(rivals.size() - 1);
-  standing.granted = turn.kind == kit::Turn::Kind::granted;
+  const kit::LinePosition position = rivals.position_of(rivals.size() - 1);
+  standing.granted = position.kind == kit::LinePosition::Kind::granted;
   if (standing.granted) return standing;
   standing.place = static_cast<std::uint32_t>(rivals.size() - 1);
-  const bool one = turn.kind == kit::Turn::Kind::behind_one;
-  if (one) standing.ahead = rivals[turn.ahead];
-  standing.check_after = rivals[one ? turn.ahead : 0].record.lease;
+  const bool one = position.kind == kit::LinePosition::Kind::behind_one;
+  if (one) standing.ahead = rivals[position.ahead];
+  standing.check_after = rivals[one ? position.ahead : 0].record.lease;
   return standing;
 }
 
