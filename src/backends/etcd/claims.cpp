@@ -93,15 +93,11 @@ Operation<ClaimAnswer> EtcdClaims::acquiring(Wanted wanted) {
   const bool in_doubt = !answer.ok() && answer.failure().code == Errc::in_doubt;
   if (in_doubt) slots_.doubt(wanted.claim);
   const bool is_there = answer.ok() && answer.value().standing != ClaimAnswer::Standing::absent;
-  if (happened && !is_there) {
-    tracker_.forget(wanted.claim);
-    slots_.free(wanted.claim);
-  }
+  if (happened && !is_there) has_ended(wanted.claim);
   if (wanted.replaces) {
     auto node = replacements_.extract(replaced);
-    if (happened) tracker_.forget(replaced);
     if (in_doubt) slots_.doubt(replaced);
-    if (happened || node.mapped().released) slots_.free(replaced);
+    if (happened || node.mapped().released) has_ended(replaced);
     if (node.mapped().done) node.mapped().done(node.mapped().was_there);
   }
   co_return answer;
@@ -151,11 +147,11 @@ Operation<ClaimAnswer> EtcdClaims::joining(const Wanted& wanted) {
       // Either the claim exists already, or somebody else has joined meanwhile.
       const auto there = std::ranges::find_if(outcomes, [](const Outcome& each) { return !each.found.empty(); });
       if (there == outcomes.end()) continue;
-      stray_keys_.is_certain(wanted.claim, wanted.key);
+      stray_keys_.is_wanted(wanted.key);
       auto again = co_await renewing_one(wanted.claim, wanted.lease, wanted.deadline);
       co_return again;
     }
-    stray_keys_.is_certain(wanted.claim, wanted.key);
+    stray_keys_.is_wanted(wanted.key);
     const std::int64_t revision = reply.value().revision;
     const Line::Claim claim = {wanted.key, revision, revision, under->id, std::move(record)};
     Result<ClaimAnswer> answer = ClaimAnswer{};
@@ -326,14 +322,25 @@ Operation<bool> EtcdClaims::releasing_now(const ClaimKey& claim, Instant deadlin
   if (const KnownClaim* const known = tracker_.find(claim); known != nullptr && was_there) {
     if (claim.permits()) tracker_.semaphores().gave_back(claim.name, known->permits);
   }
-  tracker_.forget(claim);
-  if (const std::int64_t lease = stray_keys_.released(claim, keys_of(claim))) leases_.retire(lease);
   if (const auto replacement = replacements_.find(claim); replacement != replacements_.end()) {
-    replacement->second.released = true;
+    replacement->second.released = true;  // the acquire that replaces it may still delete its keys
+    tracker_.forget(claim);
+    leave_no_key(claim);
   } else {
-    slots_.free(claim);
+    has_ended(claim);
   }
   co_return was_there;
+}
+
+void EtcdClaims::has_ended(const ClaimKey& claim) {
+  tracker_.forget(claim);
+  leave_no_key(claim);
+  slots_.free(claim);
+}
+
+/// A request to join that timed out may be executed later.
+void EtcdClaims::leave_no_key(const ClaimKey& claim) {
+  if (const std::int64_t lease = stray_keys_.ended(claim, keys_of(claim))) leases_.retire(lease);
 }
 
 /// A request that is executed late must not delete a key that was created again after it was sent.

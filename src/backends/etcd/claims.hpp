@@ -72,6 +72,9 @@ class EtcdClaims final : public spi::Claims {
   /// Deletes the key that was created at that revision, or at a later one if it was created again.
   spi::Operation<bool> deleting(const ClaimKey& claim, std::string key, std::int64_t create_revision,
                                 std::string joined_mark, base::Instant deadline);
+  /// The claim does not exist any more, and no request about it will be made.
+  void has_ended(const ClaimKey& claim);
+  void leave_no_key(const ClaimKey& claim);
   std::string line_of(const ClaimKey& claim) const { return keys_.line(claim.name.text(), claim.kind); }
   StandingQuery query_for(const ClaimKey& claim, const std::string& key, std::int64_t create_revision) const;
   /// The keys that a claim of this client may have in its line, in whatever mode it has joined.

@@ -104,8 +104,7 @@ Operation<std::vector<ClaimAnswer>> EtcdClaims::looking(std::vector<Look>& looks
     for (Look& look : looks) {
       answers.emplace_back();
       if (!look.found) {
-        tracker_.forget(look.claim);
-        slots_.free(look.claim);
+        has_ended(look.claim);
         continue;
       }
       const Line::Claim& now = look.found->claim;
@@ -292,8 +291,7 @@ Operation<Nothing> EtcdClaims::reading_one(Look& look, Instant deadline) {
   if (!read.ok()) co_return read;
   if (!look.found || look.found->claim.create_revision != look.query->create_revision) {
     look.found.reset();
-    tracker_.forget(look.claim);
-    slots_.free(look.claim);
+    has_ended(look.claim);
   }
   co_return Nothing{};
 }
@@ -323,7 +321,7 @@ Operation<ClaimAnswer> EtcdClaims::downgrading(ClaimKey claim, base::Duration pa
   if (!learned.ok()) co_return std::move(learned.failure());
   Look& look = one.front();
   if (!look.query) {
-    slots_.free(claim);
+    has_ended(claim);
     co_return ClaimAnswer{};
   }
   for (;;) {

@@ -15,7 +15,7 @@ constexpr std::array<base::Duration, 4> sweeps_after = {1s, 3s, 5s, 20s};
 
 }  // namespace
 
-std::int64_t StrayKeys::released(const ClaimKey& claim, std::vector<std::string> keys) {
+std::int64_t StrayKeys::ended(const ClaimKey& claim, std::vector<std::string> keys) {
   const auto found = doubtful_.find(claim);
   if (found == doubtful_.end()) return 0;
   const std::int64_t lease = found->second;
@@ -25,8 +25,7 @@ std::int64_t StrayKeys::released(const ClaimKey& claim, std::vector<std::string>
   return lease;
 }
 
-void StrayKeys::is_certain(const ClaimKey& claim, const std::string& key) {
-  doubtful_.erase(claim);
+void StrayKeys::is_wanted(const std::string& key) {
   std::erase_if(strays_, [&](const Stray& stray) { return std::ranges::find(stray.keys, key) != stray.keys.end(); });
   set_timer();
 }

@@ -12,20 +12,21 @@
 
 namespace holdfast::etcd {
 
-/// Deletes keys that appear after their claims were released. A transaction that timed out may still be executed later,
-/// and the key that it writes would live as long as its lease. So the keys of claims that may have joined in this way
-/// are deleted again, several times, after their release.
+/// Deletes keys that appear after their claims have ended. A transaction that timed out may still be executed later, and
+/// the key that it writes would live as long as its lease. That may happen even if the request was repeated and answered
+/// meanwhile: a server that stood still executes what it was sent when it continues. So the keys of such claims are
+/// deleted again, several times, after their end.
 class StrayKeys {
  public:
   /// REQUIRES: `loop` and `calls` outlive it.
   StrayKeys(spi::Loop& loop, ServerCalls& calls) : loop_(loop), calls_(calls), timer_(loop, [this] { sweep(); }) {}
 
-  /// Nobody knows whether the claim has joined its line.
+  /// A transaction that puts the claim into its line may be executed at any time from now on.
   void doubt(const ClaimKey& claim, std::int64_t lease) { doubtful_[claim] = lease; }
-  /// It has joined; or it has not and will not. From now on `key` belongs to it and is not deleted.
-  void is_certain(const ClaimKey& claim, const std::string& key);
-  /// The claim was released. Returns the lease under which one of its keys may still appear; 0 if none will.
-  std::int64_t released(const ClaimKey& claim, std::vector<std::string> keys);
+  /// The key belongs to a claim, so it is not deleted any more.
+  void is_wanted(const std::string& key);
+  /// The claim has ended. Returns the lease under which one of its keys may still appear; 0 if none will.
+  std::int64_t ended(const ClaimKey& claim, std::vector<std::string> keys);
   void close();
 
  private:
