@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -102,6 +105,19 @@ TEST_P(ToolOnAServer, CountsTheLeaseDown) {
   };
   EXPECT_TRUE(eventually([&] { return has_less_than(5500); }));
   holder.signal(SIGCONT);
+}
+
+/// Called through PATH, a program is told only its name, which may also be that of a folder where it is called.
+TEST_P(ToolOnAServer, LoadsNothingThatLiesWhereItIsCalled) {
+  const auto here = new_folder();
+  std::filesystem::create_directory(here / "holdfast");
+  for (const char* name : {"libholdfast-etcd.so", "holdfast/libholdfast-etcd.so"}) {
+    std::ofstream(here / name) << "planted";
+  }
+  const std::string script = "cd '" + here.string() + "' && PATH=\"${0%/*}:$PATH\" && exec holdfast ls";
+  const Finished finished = run({"sh", "-c", script, tool({}).front()}, with_store());
+  EXPECT_EQ(finished.code, 0) << finished.errors;
+  std::filesystem::remove_all(here);
 }
 
 TEST_P(ToolOnAServer, RunsNothingWhereDescendantsCannotBeFound) {

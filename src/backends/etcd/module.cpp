@@ -1,6 +1,7 @@
 #include "backends/etcd/module.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,15 +21,26 @@ constexpr const char* file_name = "libholdfast-etcd.so";
 
 std::atomic<pid_t> used_by = 0;
 
-/// The file of the library, or of the program into which it is linked.
-std::filesystem::path own_file() {
+/// The file of the shared library that this function is in, as the loader found it. Empty if it is in the program
+/// itself, for which the loader would only repeat what the program was called by.
+std::filesystem::path own_library() {
   Dl_info info = {};
-  if (dladdr(reinterpret_cast<const void*>(&load_module), &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code ignored;
-  // For the program itself, the loader gives the name that it was called by, which need not be a path.
-  const std::filesystem::path named = std::filesystem::canonical(info.dli_fname, ignored);
-  if (!ignored) return named;  // NOLINT(performance-no-automatic-move): once, at the start
-  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+  link_map* object = nullptr;
+  void** const wanted = reinterpret_cast<void**>(&object);
+  const auto* const here = reinterpret_cast<const void*>(&load_module);
+  if (dladdr1(here, &info, wanted, RTLD_DL_LINKMAP) == 0 || object == nullptr || object->l_name == nullptr) return {};
+  return object->l_name;
+}
+
+/// The file of the library, or of the program that it is linked into. Absolute, and never made so by means of the
+/// current directory, in which anybody may have left a file of the module's name; empty if it cannot be found.
+std::filesystem::path own_file() {
+  std::error_code error;
+  const std::filesystem::path library = own_library();
+  std::filesystem::path file =
+      library.is_absolute() ? std::filesystem::canonical(library, error) : std::filesystem::path();
+  if (file.empty()) file = std::filesystem::read_symlink("/proc/self/exe", error);
+  return file.is_absolute() ? file : std::filesystem::path();
 }
 
 std::vector<std::string> candidates() {
