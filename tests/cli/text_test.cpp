@@ -1,8 +1,11 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/look/json.hpp"
 #include "cli/look/lock_text.hpp"
+#include "cli/text/answer_json.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/table.hpp"
 #include "cli/text/time_text.hpp"
@@ -11,6 +14,7 @@ namespace holdfast::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 TEST(TimeText, SaysDurationsAsPeopleDo) {
   EXPECT_EQ(human(-5s), "0s");
@@ -120,6 +124,21 @@ TEST(Json, HoldsEveryField) {
   "waiters": []
 }
 )");
+}
+
+/// Valid JSON all the same, and what a program reads from it is what was written.
+TEST(Json, EscapesWhatHarmsTerminalsAndMisleadsReaders) {
+  const std::string name = "a\u202etxt\u009b31m\u007f\u2028\ufeff\U000e0041 \u05e9 é";
+  const std::string escaped = R"(a\u202etxt\u009b31m\u007f\u2028\ufeff\udb40\udc41 )"
+                              "\u05e9 é";
+  LockStatus lock{.name = name, .holders = {{.client = {.id = "c1", .label = "\u2066"}}}};
+  EXPECT_THAT(to_json(lock), HasSubstr("\"name\": \"" + escaped + "\",\n"));
+  EXPECT_THAT(to_json(lock), HasSubstr(R"("label": "\u2066")"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(lock))["name"], name);
+  EXPECT_THAT(to_json({lock}), HasSubstr(escaped));
+  EXPECT_THAT(to_json({.name = name}, std::chrono::system_clock::time_point()), HasSubstr(escaped));
+  EXPECT_THAT(to_json(LockName("x"), Versioned{.value = name, .version = 1}), HasSubstr(escaped));
+  EXPECT_THAT(to_json(LockName("x"), Leader{.value = name}), HasSubstr(escaped));
 }
 
 TEST(ExitCode, StandsForEachError) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/look/lock_text.hpp"
+#include "cli/text/json_text.hpp"
 #include "cli/text/time_text.hpp"
 
 namespace holdfast::cli {
@@ -37,26 +38,20 @@ Json json_of(const LockStatus& lock) {
   return object;
 }
 
-constexpr int one_line = -1;
-
-std::string text_of(const Json& json, int indentation = 2) {
-  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
-std::string to_json(const LockStatus& lock) { return text_of(json_of(lock)); }
+std::string to_json(const LockStatus& lock) { return json_text(json_of(lock)); }
 
 std::string to_json_with_namesakes(const std::vector<LockStatus>& locks) {
   Json object = json_of(locks.front());
   for (std::size_t i = 1; i < locks.size(); ++i) object["also"].push_back(json_of(locks[i]));
-  return text_of(object);
+  return json_text(object);
 }
 
 std::string to_json(const std::vector<LockStatus>& locks) {
   Json array = Json::array();
   for (const LockStatus& lock : locks) array.push_back(json_of(lock));
-  return text_of(array);
+  return json_text(array);
 }
 
 std::string to_json(const Change& change, std::chrono::system_clock::time_point time) {
@@ -66,7 +61,7 @@ std::string to_json(const Change& change, std::chrono::system_clock::time_point 
                  {"mode", mode_of(change.lock_kind, change.claim)},
                  {"token", to_string(token_of(change.claim))}};
   object.update(json_of(change.claim));
-  return text_of(object, one_line);
+  return json_text(object, JsonLayout::one_line);
 }
 
 }  // namespace holdfast::cli

@@ -4,14 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/help/traits_text.hpp"
+#include "cli/text/json_text.hpp"
 #include "holdfast/version.hpp"
 
 namespace holdfast::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json json_of(const StoreTraits& traits) {
   return {{"store", traits.store},
@@ -35,17 +34,17 @@ Json json_of(const StoreTraits& traits) {
 }  // namespace
 
 std::string to_json(const LockName& name, const Versioned& value) {
-  return text_of({{"name", name.text()}, {"value", value.value}, {"version", value.version}});
+  return json_text({{"name", name.text()}, {"value", value.value}, {"version", value.version}});
 }
 
 std::string to_json(const LockName& name, const Leader& leader) {
-  return text_of({{"name", name.text()}, {"value", leader.value}, {"term", to_string(leader.term)}});
+  return json_text({{"name", name.text()}, {"value", leader.value}, {"term", to_string(leader.term)}});
 }
 
 std::string version_json(const StoreTraits* traits) {
   Json object = {{"version", version}};
   if (traits != nullptr) object["traits"] = json_of(*traits);
-  return text_of(object);
+  return json_text(object);
 }
 
 std::string to_json(const std::string& store, const std::vector<BenchFigure>& figures) {
@@ -56,7 +55,7 @@ std::string to_json(const std::string& store, const std::vector<BenchFigure>& fi
                          {"p50_ns", figure.p50.count()},
                          {"p99_ns", figure.p99.count()}};
   }
-  return text_of(object);
+  return json_text(object);
 }
 
 }  // namespace holdfast::cli
