@@ -9,7 +9,10 @@
 #include "cli/shell.hpp"
 #include "cli/world.hpp"
 #include "holdfast/client.hpp"
+#include "holdfast/election.hpp"
 #include "holdfast/mutex.hpp"
+#include "holdfast/semaphore.hpp"
+#include "support/redis_server.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -67,6 +70,40 @@ TEST_F(Terminal, SaysForWhomItWaits) {
   EXPECT_TRUE(shell.shows(":" + std::to_string(::getpid()) + " (somebody) for "));
   shell.type(Shell::ctrl_c);
   EXPECT_TRUE(shell.shows("code=130."));
+}
+
+TEST_F(Terminal, SaysForWhichLeaderItWaits) {
+  Client client(url, {.label = "somebody"});
+  Election election(client, "x");
+  election.campaign("value");
+  shell.type("$tool elect x -- true; echo code=$?.\n");
+  EXPECT_TRUE(shell.shows("holdfast: waiting for 'x', held by "));
+  EXPECT_TRUE(shell.shows(":" + std::to_string(::getpid()) + " (somebody) for "));
+  shell.type(Shell::ctrl_c);
+  EXPECT_TRUE(shell.shows("code=130."));
+}
+
+TEST_F(Terminal, SaysForWhosePermitsItWaits) {
+  Client client(url, {.label = "somebody"});
+  Client other(url, {.label = "another"});
+  const Hold first = Semaphore(client, "x", 2).acquire();
+  const Hold second = Semaphore(other, "x", 2).acquire();
+  type_run("--permits 2/2", "echo ran");
+  EXPECT_TRUE(shell.shows("holdfast: waiting for 'x', held by "));
+  EXPECT_TRUE(shell.shows(":" + std::to_string(::getpid()) + " (somebody) and 1 more for "));
+  shell.type(Shell::ctrl_c);
+  EXPECT_TRUE(shell.shows("code=130."));
+}
+
+/// Who took it by another library may be unknown, and so is since when.
+TEST_F(Terminal, SaysThatItWaitsForSomebodyUnknown) {
+  const RedisServer server;
+  server.command({"SET", "x", "by another library", "PX", "60000"});
+  Shell at_redis(server.url() + "?layout=plain");
+  at_redis.type("$tool run x -- true; echo code=$?.\n");
+  EXPECT_TRUE(at_redis.shows("holdfast: waiting for 'x', held by (unknown)\r\n"));
+  at_redis.type(Shell::ctrl_c);
+  EXPECT_TRUE(at_redis.shows("code=130."));
 }
 
 TEST_F(Terminal, CtrlCWhileWaitingLeavesTheLine) {

@@ -4,6 +4,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/look/json.hpp"
+#include "cli/look/lock_row.hpp"
 #include "cli/look/lock_text.hpp"
 #include "cli/text/answer_json.hpp"
 #include "cli/text/output.hpp"
@@ -139,6 +140,22 @@ TEST(Json, EscapesWhatHarmsTerminalsAndMisleadsReaders) {
   EXPECT_THAT(to_json({.name = name}, std::chrono::system_clock::time_point()), HasSubstr(escaped));
   EXPECT_THAT(to_json(LockName("x"), Versioned{.value = name, .version = 1}), HasSubstr(escaped));
   EXPECT_THAT(to_json(LockName("x"), Leader{.value = name}), HasSubstr(escaped));
+}
+
+/// As of those who took the lock by another library.
+TEST(LockRow, SaysNothingOfSinceWhenAnUnknownHolderHoldsIt) {
+  const LockRow row = row_of({.name = "x", .holders = {{.lease_left = 8s}}}, std::chrono::system_clock::now());
+  EXPECT_EQ(row.holder, "(unknown)");
+  EXPECT_EQ(row.age, "-");
+  EXPECT_EQ(row.since(), "-");
+  EXPECT_EQ(row.ttl, "8s");
+}
+
+TEST(LockRow, SaysHowLongTheFirstHolderHasHeldIt) {
+  const auto now = std::chrono::system_clock::now();
+  const LockRow row = row_of({.name = "x", .holders = {{.client = {.id = "c1"}, .since = now - 130s}}}, now);
+  EXPECT_EQ(row.age, "2m 10s");
+  EXPECT_EQ(row.since(), "2m 10s ago");
 }
 
 TEST(ExitCode, StandsForEachError) {

@@ -15,8 +15,9 @@ constexpr std::size_t rows = 2;
 
 LockStatus lock(const std::string& name, std::chrono::seconds age, std::chrono::seconds ttl, std::size_t waiters) {
   const std::chrono::system_clock::time_point now{1h};
-  return {
-      .name = name, .holders = {{.since = now - age, .lease_left = ttl}}, .waiters = std::vector<ClaimStatus>(waiters)};
+  return {.name = name,
+          .holders = {{.client = {.id = "c1"}, .since = now - age, .lease_left = ttl}},
+          .waiters = std::vector<ClaimStatus>(waiters)};
 }
 
 class TopKeys : public testing::Test {
@@ -45,6 +46,17 @@ class TopKeys : public testing::Test {
                                       {.name = "dough", .waiters = std::vector<ClaimStatus>(2)}};
   TopState state;
 };
+
+TEST_F(TopKeys, SortThoseWhoseAgeNobodyKnowsBehindTheOthers) {
+  LockStatus unknown = lock("an unknown holder's", 0s, 1s, 0);
+  unknown.holders[0].client = {};
+  unknown.holders[0].since = {};
+  state.update({unknown, locks[0], locks[1], locks[3]});
+  press("s");
+  EXPECT_THAT(shown(), ElementsAre("bread", "apple", "an unknown holder's", "dough"));
+  press("t");
+  EXPECT_THAT(shown(), ElementsAre("an unknown holder's", "apple", "bread", "dough"));
+}
 
 TEST_F(TopKeys, Sort) {
   EXPECT_THAT(shown(), ElementsAre("apple", "bread", "cheese", "dough"));

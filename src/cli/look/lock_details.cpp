@@ -40,7 +40,8 @@ std::string details_of(const LockStatus& lock, std::chrono::system_clock::time_p
   text += field("waiters", std::to_string(lock.waiters.size()));
   std::size_t position = 0;
   for (const ClaimStatus& waiter : lock.waiters) {
-    text += "  " + std::to_string(++position) + ". " + client_of(waiter) + ", since " + ago(waiter.since, now);
+    text += "  " + std::to_string(++position) + ". " + client_of(waiter);
+    if (is_known(waiter.client)) text += ", since " + ago(waiter.since, now);
     text += (waiter.reason.empty() ? "" : ", " + printable(waiter.reason)) + "\n";
   }
   return text;

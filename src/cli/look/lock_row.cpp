@@ -20,7 +20,7 @@ LockRow row_of(const LockStatus& lock, std::chrono::system_clock::time_point now
   const ClaimStatus& first = lock.holders.front();
   row.holder = client_of(first);
   if (lock.holders.size() > 1) row.holder += " and " + std::to_string(lock.holders.size() - 1) + " more";
-  row.age = age(first.since, now);
+  if (is_known(first.client)) row.age = age(first.since, now);
   row.ttl = human(first.lease_left);
   if (!first.reason.empty()) row.reason = printable(first.reason);
   return row;

@@ -20,8 +20,7 @@ std::string table_of(const std::vector<LockStatus>& locks, Detail detail) {
   const auto now = std::chrono::system_clock::now();
   for (const LockStatus& lock : locks) {
     const LockRow row = row_of(lock, now);
-    const std::string since = lock.holders.empty() ? row.age : row.age + " ago";
-    std::vector<std::string> cells = {row.name, row.mode, row.holder, since, row.ttl, row.token, row.waiters};
+    std::vector<std::string> cells = {row.name, row.mode, row.holder, row.since(), row.ttl, row.token, row.waiters};
     if (detail == Detail::long_form) cells.push_back(row.reason);
     table.add(std::move(cells));
   }

@@ -31,7 +31,8 @@ bool WaitNotice::tell_who() const {
     const auto lock = client_.show(name_, kind_);
     if (!lock || lock->holders.empty()) return false;
     const LockRow row = row_of(*lock, std::chrono::system_clock::now());
-    tell("waiting for " + in_quotes(name_.text()) + ", held by " + row.holder + " for " + row.age);
+    const std::string how_long = row.age == "-" ? "" : " for " + row.age;
+    tell("waiting for " + in_quotes(name_.text()) + ", held by " + row.holder + how_long);
     return true;
   } catch (const Error&) {
     return false;  // whoever waits for the lock hears what is wrong with the store

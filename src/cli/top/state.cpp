@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/look/lock_details.hpp"
+#include "cli/look/lock_text.hpp"
 #include "cli/top/help.hpp"
 
 namespace holdfast::cli {
@@ -10,14 +11,17 @@ namespace {
 
 using Order = TopState::Order;
 
-/// Whether `one` comes before `other`; those without a holder have neither age nor lease, and come last.
+/// Whether `one` comes before `other`. Those without a holder have neither age nor lease, and come last; before them,
+/// by age, those whose holder is unknown.
 bool comes_before(const LockStatus& one, const LockStatus& other, Order order) {
   if (order == Order::name) return one.name < other.name;
   if (order == Order::waiters) return one.waiters.size() > other.waiters.size();
   if (one.holders.empty() || other.holders.empty()) return !one.holders.empty() && other.holders.empty();
   const ClaimStatus& first = one.holders.front();
   const ClaimStatus& second = other.holders.front();
-  return order == Order::since ? first.since < second.since : first.lease_left < second.lease_left;
+  if (order == Order::ttl) return first.lease_left < second.lease_left;
+  if (!is_known(first.client) || !is_known(second.client)) return is_known(first.client) && !is_known(second.client);
+  return first.since < second.since;
 }
 
 /// A place in something that is longer than the screen.
