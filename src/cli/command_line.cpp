@@ -305,10 +305,11 @@ Command* CommandLine::parse(std::vector<std::string> arguments) {
   const std::vector<std::string> leading = take_leading_flags(arguments);
   if (arguments.empty()) throw UsageError("no subcommand was given; 'holdfast help' lists them");
   if (arguments.front() == "--version" || arguments.front() == "-V") arguments.front() = "version";
-  if (asks_for_help(arguments.front())) arguments.front() = "help";
+  if (asks_for_help(arguments.front())) arguments.front() = help_entry.name;
   Definition& chosen = definition_of(arguments.front());
   arguments.erase(arguments.begin());
-  arguments.insert(arguments.begin(), leading.begin(), leading.end());
+  // Help is about no store; whoever has put one into an alias gets it all the same.
+  if (&chosen.entry != &help_entry) arguments.insert(arguments.begin(), leading.begin(), leading.end());
 
   const auto end_of_flags = std::find(arguments.begin(), arguments.end(), "--");
   if (std::any_of(arguments.begin(), end_of_flags, asks_for_help)) {

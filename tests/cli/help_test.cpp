@@ -20,6 +20,21 @@ TEST(Help, ListsAllSubcommands) {
   }
 }
 
+TEST(Help, IsGivenWhereverTheStoreIsNamed) {
+  const std::string all = run(tool({"help"})).output;
+  const std::string of_ls = run(tool({"help", "ls"})).output;
+  for (const auto& [words, expected] :
+       {std::pair(tool({"--url", "sqlite:/x.db", "--help"}), all), std::pair(tool({"-u", "sqlite:/x.db", "-h"}), all),
+        std::pair(tool({"--url=sqlite:/x.db", "help"}), all),
+        std::pair(tool({"--url", "sqlite:/x.db", "help", "ls"}), of_ls),
+        std::pair(tool({"--url", "sqlite:/x.db", "ls", "--help"}), of_ls),
+        std::pair(tool({"--password-file", "/x", "--help", "ls"}), of_ls)}) {
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.code, 0) << finished.errors;
+    EXPECT_EQ(finished.output, expected);
+  }
+}
+
 /// A person gets what there is to know, a script its exit code.
 TEST(Help, IsWhatWhoeverSaysNothingGets) {
   const Finished finished = run(tool({}));
