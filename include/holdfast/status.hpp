@@ -67,8 +67,11 @@ struct StoreTraits {
 
   std::string store = {};                      ///< "memory", "redis" ...
   LeaseScope lease_scope = LeaseScope::claim;  ///< whether each lock has a lease, or a client has one for all
-  bool has_clock = false;                      ///< the store can tell the time of day
-  bool fifo = false;                           ///< waiters are served in the order of their arrival
+  /// Whether an answer to a renewal proves only that the lease ran some time ago, and not that it begins anew. A holder
+  /// then never believes in the whole of it for long: Hold::remaining() is about two thirds of the ttl after a renewal.
+  bool proves_lease_late = false;
+  bool has_clock = false;  ///< the store can tell the time of day
+  bool fifo = false;       ///< waiters are served in the order of their arrival
   /// The shortest lease that the store gives with the usual configuration of its servers. A shorter ttl is rounded up
   /// to this, or to what the actual servers allow; Hold::lease() tells which. Zero: any ttl from LockOptions::min_ttl
   /// on.

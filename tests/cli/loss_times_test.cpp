@@ -63,6 +63,18 @@ TEST(LossTimes, LeaveACommandAloneUntilTheSecondRenewalOfANewSession) {
   }
 }
 
+/// Also in the first lease of a client: where the first renewal proves a whole lease, nothing else has to be waited for.
+TEST(LossTimes, GiveLessToEndOnlyWhereARenewalProvesLess) {
+  for (const auto ttl : {2000ms, 10000ms, 60000ms}) {
+    const LossTimes times(ttl, 60000ms, 0ms);
+    EXPECT_EQ(times.lease_notice(ttl * 97 / 100, Proof::at_once), ttl / 4) << ttl.count() << " ms";
+    EXPECT_LE(times.lease_notice(ttl * 97 / 100, Proof::late), ttl / 6) << ttl.count() << " ms";
+    for (const int percent : {59, 66, 97}) {
+      EXPECT_GE(times.lease_notice(ttl * percent / 100, Proof::late), ttl / 8) << ttl.count() << " ms, " << percent;
+    }
+  }
+}
+
 TEST(LossTimes, KillBeforeTheStoreMayGiveTheLockAway) {
   EXPECT_EQ(LossTimes::kill_at(lease_only), start - 100ms);
   EXPECT_EQ(LossTimes::kill_at({.lease = start, .max_hold = start - 1s}), start - 1100ms);

@@ -128,6 +128,27 @@ TEST_P(ToolOnAServer, RunsNothingWhereDescendantsCannotBeFound) {
   EXPECT_THAT(finished.errors, HasSubstr("/proc shows the processes of another pid namespace"));
 }
 
+/// A quarter of the lease where a renewal proves all of it, whether it is the lease of a lock or of a client; and also
+/// in a client's first lease, which this one is.
+TEST_P(ToolOnAServer, GivesACommandTimeToEnd) {
+  const auto folder = new_folder();
+  const std::string file = (folder / "asked").string();
+  Process holder(tool({"run", "job", "--ttl", "12s", "--grace", "1m", "--", "sh", "-c",
+                       "trap 'touch " + file + "' TERM; while :; do sleep 0.1; done"}),
+                 with_store());
+  ASSERT_TRUE(shows("job", "sh"));
+  store->server()->pause();
+  const auto asked = [&] { return std::filesystem::exists(file); };
+  ASSERT_TRUE(eventually(std::chrono::seconds(30), asked));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(holder.finish().code, 79);
+  const auto given = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  const int least = GetParam()->capabilities.proves_lease_late ? 800 : 2400;  // of 1.4 s and 2.9 s
+  EXPECT_GE(given.count(), least);
+  store->server()->resume();
+  std::filesystem::remove_all(folder);
+}
+
 TEST_P(ToolOnAServer, SaysThatTheServerIsGone) {
   const std::string port = url.substr(url.rfind(':') + 1);
   store->server()->stop();

@@ -26,6 +26,7 @@ struct Capabilities {
   bool lock_delay = true;           ///< names can stay closed after an unclean end
   bool lists = true;                ///< it finds locks by what their names begin with
   bool release_requests = true;     ///< holders can be asked to let go
+  bool proves_lease_late = false;   ///< a renewal proves less than a whole lease
   bool notices_deaths = false;      ///< of clients, before their leases end
   bool reads_anything = true;       ///< its client library can read replies that make no sense at all
   bool quick = true;                ///< a request takes well below a millisecond

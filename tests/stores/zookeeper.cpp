@@ -29,6 +29,7 @@ constexpr Capabilities capabilities(int servers) {
           .keeps_tokens = true,
           .fixed_leases = false,
           .lock_delay = false,
+          .proves_lease_late = true,
           .reads_anything = false,
           .quick = false,
           .servers = servers,

@@ -42,6 +42,7 @@ class ZookeeperBackend final : public spi::Backend, private Session::Owner {
   StoreTraits traits() const override {
     return {.store = "zookeeper",
             .lease_scope = StoreTraits::LeaseScope::session,
+            .proves_lease_late = true,
             .has_clock = true,
             .fifo = true,
             .min_ttl = std::chrono::seconds(4),

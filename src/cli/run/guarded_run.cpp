@@ -87,7 +87,7 @@ class GuardedRun {
     tell_if_longer(holding.hold().lease());
     HoldTerms terms = {.grant = {.token = holding.hold().token().value(), .holder = client.identity().id}};
     if (job_.max_hold > milliseconds::zero()) terms.ends = since + job_.max_hold;
-    if (client.traits().lease_scope == StoreTraits::LeaseScope::session) terms.proof = LossTimes::Proof::late;
+    if (client.traits().proves_lease_late) terms.proof = LossTimes::Proof::late;
     if (!job_.survives_loss) terms.lifeline = client.lifeline();
     const CommandEndsFirst command_ends_first(guardian);
     const Supervised supervised = supervise(job_, terms, holding.hold(), guardian, signals_);

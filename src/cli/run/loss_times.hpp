@@ -36,7 +36,7 @@ class LossTimes {
   /// What a renewal proves of the lease.
   enum class Proof {
     at_once,  ///< it runs from the renewal on
-    late,     ///< it ran from some earlier moment on, because it is the lease of a session
+    late,     ///< it ran from some earlier moment on (StoreTraits::proves_lease_late)
   };
 
   /// How long before V the command is asked to end, when a renewal, or the grant, has moved V to `given` from now:

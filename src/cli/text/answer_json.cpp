@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 Json json_of(const StoreTraits& traits) {
   return {{"store", traits.store},
           {"lease_scope", traits.lease_scope == StoreTraits::LeaseScope::claim ? "claim" : "session"},
+          {"proves_lease_late", traits.proves_lease_late},
           {"has_clock", traits.has_clock},
           {"fifo", traits.fifo},
           {"min_ttl_ms", shortest_ttl(traits).count()},
