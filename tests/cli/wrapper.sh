@@ -46,6 +46,39 @@ done
   fail 'its log is no file of its own'
 [[ $(cat "$folder/checkout/build/tool/build.log") == *built* ]] || fail 'its log does not have what the build said'
 
+# What others may write to, they may have replaced.
+expect_refusal() {
+  local code=0 output
+  output=$(call) || code=$?
+  ((code == 77)) || fail "where others may write to $1 it ended with $code"
+  [[ -z $output ]] || fail "it ran the tool although others may write to $1"
+  [[ $(cat "$folder/errors") == *"others may write to "*"$1"* ]] || fail "it does not say what is wrong with $1"
+}
+
+new_checkout
+(umask 002 && call >/dev/null) || fail 'it did not build the tool'
+(umask 002 && [[ $(call) == 'tool: hello' ]]) || fail 'it refuses what it has built itself where the umask is 002'
+for mode in o+w g+w; do
+  for file in tool tool/holdfast; do
+    chmod "$mode" "$folder/checkout/build/$file"
+    expect_refusal "$file"
+    chmod go-w "$folder/checkout/build/$file"
+  done
+done
+if ((EUID == 0)); then
+  for file in tool tool/holdfast; do
+    chown 54321 "$folder/checkout/build/$file"
+    expect_refusal "$file"
+    chown 0 "$folder/checkout/build/$file"
+  done
+  chown 54321 "$folder/checkout/holdfast" "$folder/checkout/build/tool/holdfast"
+  [[ $(call) == 'tool: hello' ]] || fail 'it does not trust the owner of the wrapper itself'
+fi
+
+new_checkout
+mkdir -m 777 "$folder/checkout/build/tool"
+expect_refusal tool
+
 new_checkout
 mkdir "$folder/elsewhere"
 ln -s "$folder/elsewhere" "$folder/checkout/build/tool"
