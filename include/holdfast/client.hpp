@@ -32,6 +32,9 @@ enum class Revoked {
 /// A program usually has one client. The client renews the leases of everything that is held through it, on a thread of
 /// its own.
 ///
+/// If the URL has a password, the client keeps copies of it in memory. A program that must not show it in a core dump
+/// or to debuggers of the same user says so itself, for the whole process: prctl(PR_SET_DUMPABLE, 0).
+///
 /// Thread-safe. After fork(), the child's copy owns nothing: its calls answer Errc::forked and its destructor sends
 /// nothing. A child that needs locks opens a client of its own.
 ///

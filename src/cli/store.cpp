@@ -67,10 +67,12 @@ std::string default_file_of(uid_t user, const std::string& home) {
 
 Store choose_store(const StoreFlags& flags) {
   Store store = named_store(flags);
+  const std::string password = variable("HOLDFAST_PASSWORD");
+  // The environment is memory of this process, too, whether its password is used or not.
+  if (flags.password_file || !password.empty()) keep_memory_private();
   if (flags.password_file) {
     store.url = with_password(store.url, password_in(*flags.password_file));
-  } else if (const std::string password = variable("HOLDFAST_PASSWORD");
-             !password.empty() && can_have_password(store.url) && without_password(store.url) == store.url) {
+  } else if (!password.empty() && can_have_password(store.url) && without_password(store.url) == store.url) {
     store.url = with_password(store.url, password);
   }
   if (without_password(store.url) != store.url) keep_memory_private();

@@ -24,7 +24,7 @@ struct Store {
 /// The flags' URL if one was given, else $HOLDFAST_URL, else the embedded store of this user. The password is that of
 /// the flags' file, else the URL's own, else $HOLDFAST_PASSWORD. Throws holdfast::Error when the user has no home and
 /// named no store, when the URL is empty (whoever names a store does not want this host's own), and when the password's
-/// file cannot be read. If there is a password, the process's memory is kept private from then on.
+/// file cannot be read. If there is a password, used or not, the process's memory is kept private from then on.
 Store choose_store(const StoreFlags& flags);
 
 /// The embedded store's file: for root `/var/lib/holdfast/locks.db`, else below `home`. The home is the password

@@ -49,6 +49,22 @@ TEST(Secrets, KeepMemoryOutOfCoreDumps) {
   }));
 }
 
+/// Even if the store has no use for it: it lies in the environment, which is memory.
+TEST(Secrets, OfTheEnvironmentKeepMemoryOutOfCoreDumps) {
+  EXPECT_TRUE(succeeds_in_forked_child([](ChildReport& report) {
+    ::setenv("HOLDFAST_PASSWORD", "canary", 1);
+    for (const char* url : {"redis://user@host", "redis://host?secret=x", "sqlite:/x.db", "memory:"}) {
+      ::prctl(PR_SET_DUMPABLE, 1);
+      cli::choose_store({.url = url});
+      report.expect(::prctl(PR_GET_DUMPABLE) == 0, "the memory with the password can be dumped");
+    }
+    ::setenv("HOLDFAST_PASSWORD", "", 1);
+    ::prctl(PR_SET_DUMPABLE, 1);
+    cli::choose_store({.url = "redis://user@host"});
+    report.expect(::prctl(PR_GET_DUMPABLE) == 1, "without a password there is nothing to hide");
+  }));
+}
+
 class SecretsOfTheTool : public World {};
 
 TEST_F(SecretsOfTheTool, AppearNowhere) {
