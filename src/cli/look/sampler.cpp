@@ -3,11 +3,11 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
-#include <condition_variable>
 #include <exception>
 #include <stop_token>
 #include <system_error>
 
+#include "cli/pause.hpp"
 #include "cli/text/output.hpp"
 
 namespace holdfast::cli {
@@ -50,10 +50,7 @@ std::optional<Sample> Sampler::take() {
 }
 
 void Sampler::run(const std::stop_token& stop) {
-  std::condition_variable_any never;
-  std::mutex nobody_else_has;
-  std::unique_lock pausing(nobody_else_has);
-  while (!never.wait_for(pausing, stop, pause_, [&] { return stop.stop_requested(); })) {
+  while (pause_for(pause_, stop)) {
     Sample sample = look_at(client_, prefix_);
     const std::scoped_lock lock(mutex_);
     newest_ = std::move(sample);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/look/lock_row.hpp"
+#include "cli/pause.hpp"
 #include "cli/text/output.hpp"
 
 namespace holdfast::cli {
@@ -15,13 +16,10 @@ WaitNotice::WaitNotice(Client& client, LockName name, LockKind kind)
       kind_(kind),
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-void WaitNotice::watch(const std::stop_token& stop) {
+void WaitNotice::watch(const std::stop_token& stop) const {
   constexpr auto long_wait = std::chrono::seconds(1);
-  bool told = false;
-  while (!told && !stop.stop_requested()) {
-    std::unique_lock lock(mutex_);
-    ended_.wait_for(lock, stop, long_wait, [] { return false; });
-    if (!stop.stop_requested()) told = tell_who();
+  while (pause_for(long_wait, stop)) {
+    if (tell_who()) return;
   }
 }
 

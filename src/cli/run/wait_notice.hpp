@@ -1,7 +1,5 @@
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 
@@ -20,15 +18,13 @@ class WaitNotice {
   WaitNotice(Client& client, LockName name, LockKind kind);
 
  private:
-  void watch(const std::stop_token& stop);
+  void watch(const std::stop_token& stop) const;
   /// False if nobody knows yet.
   bool tell_who() const;
 
   Client& client_;
   const LockName name_;
   const LockKind kind_;
-  std::mutex mutex_;
-  std::condition_variable_any ended_;
   std::jthread thread_;  ///< the last member: it uses the others
 };
 
