@@ -106,7 +106,6 @@ TEST_F(Mistakes, AreSaidOnce) {
   EXPECT_THAT(silent.errors, Not(HasSubstr("the store cannot be reached")));
 }
 
-/// A process that may open ten files has no room for a store in a file.
 TEST_F(Mistakes, OfAFileThatMayNotBeUsedAre77) {
   using std::filesystem::perms;
   if (::geteuid() == 0) {  // who may write everywhere, but is not given a stranger's file
