@@ -59,6 +59,18 @@ TEST_F(TopView, ShowsALockInARow) {
   EXPECT_THAT(frame[23].text, HasSubstr("q quit"));
 }
 
+TEST_F(TopView, ShowsHowManyPermitsAreTaken) {
+  LockStatus pool = lock("pool");
+  pool.kind = LockKind::semaphore;
+  pool.total = 5;
+  pool.holders[0].mode = ClaimMode::permits;
+  pool.holders[0].permits = 2;
+  pool.holders.push_back(pool.holders[0]);
+  state.update({pool});
+  EXPECT_THAT(view({.columns = 110})[3].text,
+              MatchesRegex("pool +permits 4/5 +web1:4711 \\(backup\\) and 1 more +2m 10s +8.2s +768 +1 *"));
+}
+
 TEST_F(TopView, AlignsItsColumns) {
   state.update({lock("☃"), lock("a-longer-name")});
   const Frame frame = view();

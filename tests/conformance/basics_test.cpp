@@ -164,6 +164,7 @@ TEST_P(ClientConformance, TraitsSayWhatTheFixtureSays) {
   EXPECT_EQ(traits.shared_between_processes, can().separate_processes);
   EXPECT_EQ(traits.fifo, can().fifo);
   EXPECT_EQ(traits.durable_tokens, can().keeps_tokens);
+  EXPECT_EQ(traits.min_ttl, can().min_ttl);
   EXPECT_EQ(traits.proves_lease_late, can().proves_lease_late);
   EXPECT_EQ(traits.fixed_leases, can().fixed_leases);
   EXPECT_EQ(traits.shared, can().shared);

@@ -28,6 +28,8 @@ constexpr Capabilities capabilities(int servers) {
           .lock_delay = false,
           .quick = false,
           .servers = servers,
+          .min_ttl = 2s,
+          .shortest_lease = 1s,
           .lease_unit = 1s,
           .short_ttl = 1s,
           .takeover_slack = 2s,

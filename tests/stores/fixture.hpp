@@ -32,6 +32,8 @@ struct Capabilities {
   bool quick = true;                ///< a request takes well below a millisecond
   int servers = 1;                  ///< that it consists of
   milliseconds longest_ttl = LockOptions::max_ttl;
+  milliseconds min_ttl = {};                   ///< the shortest lease with servers as they are usually set; 0: any
+  milliseconds shortest_lease = {};            ///< that the fixture's own servers give; 0: any
   milliseconds lease_unit = milliseconds(1);   ///< leases are rounded up to whole multiples of it
   milliseconds short_ttl = milliseconds(300);  ///< for leases that are to end during a test: about the shortest given
   milliseconds takeover_slack = {};            ///< how much longer than its ttl a dead client's lock may stay taken

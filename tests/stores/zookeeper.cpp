@@ -34,6 +34,8 @@ constexpr Capabilities capabilities(int servers) {
           .quick = false,
           .servers = servers,
           .longest_ttl = 24h * 7,
+          .min_ttl = 4s,
+          .shortest_lease = 2 * milliseconds(ZookeeperServer::tick_milliseconds),
           .short_ttl = 1500ms,
           .takeover_slack = 2 * milliseconds(ZookeeperServer::tick_milliseconds),
           .crowd = 100,

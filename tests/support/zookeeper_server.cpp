@@ -40,16 +40,17 @@ std::vector<std::string> java(const std::string& main_class, const std::string& 
           configuration};
 }
 
-std::string common_settings(const TemporaryDirectory& directory, const std::string& port) {
-  return "tickTime=" + std::to_string(ZookeeperServer::tick_milliseconds) +
-         "\ndataDir=" + (directory.path() / "data").string() + "\nclientPort=" + port +
+std::string common_settings(const TemporaryDirectory& directory, const std::string& port,
+                            int tick = ZookeeperServer::tick_milliseconds) {
+  return "tickTime=" + std::to_string(tick) + "\ndataDir=" + (directory.path() / "data").string() +
+         "\nclientPort=" + port +
          "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=*\n"
          "maxSessionTimeout=2000000000\n";
 }
 
 }  // namespace
 
-ZookeeperServer::ZookeeperServer() {
+ZookeeperServer::ZookeeperServer(int tick) : tick_(tick) {
   start_server(
       "zookeeper", directory_.path(),
       [this] {
@@ -63,7 +64,7 @@ ZookeeperServer::ZookeeperServer() {
 
 std::unique_ptr<ServerProcess> ZookeeperServer::launch() const {
   const std::filesystem::path file = directory_.path() / "zoo.cfg";
-  std::ofstream(file) << common_settings(directory_, port_);
+  std::ofstream(file) << common_settings(directory_, port_, tick_);
   return std::make_unique<ServerProcess>(java("org.apache.zookeeper.server.ZooKeeperServerMain", file.string()),
                                          directory_.path());
 }

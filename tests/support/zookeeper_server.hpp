@@ -16,7 +16,8 @@ class ZookeeperServer {
  public:
   static constexpr int tick_milliseconds = 50;
 
-  ZookeeperServer();
+  /// `tick`, in milliseconds: its shortest session is two of them.
+  explicit ZookeeperServer(int tick = tick_milliseconds);
 
   const std::string& port() const { return port_; }
   std::string url() const { return "zookeeper://127.0.0.1:" + port_; }
@@ -37,6 +38,7 @@ class ZookeeperServer {
  private:
   std::unique_ptr<ServerProcess> launch() const;
 
+  const int tick_;
   const TemporaryDirectory directory_{memory_directory()};
   std::string port_;
   std::unique_ptr<ServerProcess> process_;
