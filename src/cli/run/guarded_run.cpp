@@ -142,6 +142,11 @@ class GuardedRun {
       tell("the guardian process was killed, so the command and all its descendants were killed, too");
       return exit_code::internal;
     }
+    if (const std::string_view why = ended->not_started.data(); !why.empty()) {
+      release(holding);
+      tell(why);
+      return exit_code::configuration;
+    }
     if (ended->cause != Ended::Cause::by_itself) {
       if (ended->cause == Ended::Cause::max_hold_ended) release(holding);
       return lost(cause_of(*ended) + "; the command was stopped");

@@ -46,9 +46,10 @@ struct Ended {
   };
 
   Cause cause = Cause::by_itself;
-  int status = 0;              ///< as waitpid() gives it
-  int exec_error = 0;          ///< errno, if the command could not be started at all
-  bool left_children = false;  ///< it ended by itself and left processes running
+  int status = 0;                          ///< as waitpid() gives it
+  int exec_error = 0;                      ///< errno, if the command could not be started at all
+  bool left_children = false;              ///< it ended by itself and left processes running
+  std::array<char, 256> not_started = {};  ///< why nothing was started, in words; empty if something was
 };
 
 /// Memory that tool, guardian and, until it is the command, the command's process share.

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <string>
 
 #include "base/set_timer.hpp"
 #include "cli/run/descendants.hpp"
@@ -61,8 +62,9 @@ GuardianProcess::GuardianProcess(pid_t tool, base::FileDescriptor link, SharedSt
 void GuardianProcess::run() {
   Grant grant;
   if (!children_ || !timer_ || !wait_for_start(grant)) return;
-  if (!why_not_found().empty()) {
-    ended_.exec_error = EMFILE;  // this process has a few descriptors more than the tool had when it asked
+  if (const std::string why = why_not_found(); !why.empty()) {
+    // The tool has asked before; but this process has a few descriptors more than the tool had then.
+    why.copy(ended_.not_started.data(), ended_.not_started.size() - 1);
   } else if (must_go() && !job_.survives_loss) {
     ended_.cause = cause();  // the tool was stopped just before it could start the command
   } else {
