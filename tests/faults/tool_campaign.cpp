@@ -145,11 +145,18 @@ class ToolCampaign {
       const auto guardian = only_child(slot.tool->pid());
       const auto command = guardian ? only_child(*guardian) : std::nullopt;
       if (!command || between(0, 2) > 0) continue;
-      const auto harm =
-          options_.only_kills_tools ? ToolHarm::kill_tool : static_cast<ToolHarm>(between(0, tool_harms - 1));
-      do_harm(slot, harm, *guardian, *command);
+      do_harm(slot, options_.only_kills_tools ? ToolHarm::kill_tool : some_harm(), *guardian, *command);
       return;
     }
+  }
+
+  /// Every other time one that was never done, if there is any: where the store is often away there are few turns.
+  ToolHarm some_harm() {
+    const auto never_done = std::ranges::find(result_.harms, 0U);
+    if (never_done != result_.harms.end() && between(0, 1) == 0) {
+      return static_cast<ToolHarm>(never_done - result_.harms.begin());
+    }
+    return static_cast<ToolHarm>(between(0, tool_harms - 1));
   }
 
   void do_harm(Slot& slot, ToolHarm harm, pid_t guardian, pid_t command) {
