@@ -75,9 +75,12 @@ std::string content_of(const std::string& path) {
 /// The world in which all of it happens: a store in memory, and what its files were before.
 class World {
  public:
-  static World& get() {
-    static World world;
-    return world;
+  static World& get(StoreSize size) {
+    static World small(0);
+    if (size == StoreSize::small) return small;
+    static World large(4000);
+    require(large.files(false).database.size() > std::size_t{256} * page_bytes, "it is large");
+    return large;
   }
 
   const std::string& path() const { return path_; }
@@ -85,9 +88,11 @@ class World {
   const Files& files(bool in_log) const { return in_log ? in_log_ : in_database_; }
 
  private:
-  World() {
+  /// With so many locks of others.
+  explicit World(int others) {
     Database database(path_, machine());
     holder_ = transact(database, [&](StoreLogic& store) { return fill(store, database.lifelines()); });
+    transact(database, [&](StoreLogic& store) { return add(store, others); });
     in_log_ = {content_of(path_), content_of(path_ + "-wal")};
     {
       const ForkGate::Use use;
@@ -119,6 +124,18 @@ class World {
     std::vector<sqlite::Notice> notices;
     for (const char* name : {"a", "b"}) require(store.registers().write_if(name, 0, "value", notices).ok(), "written");
     return self;
+  }
+
+  /// Their names and reasons are long, and lie between those that matter.
+  static int add(StoreLogic& store, int others) {
+    const ClientNumber other = store.new_number();
+    store.enroll(other, {.id = "other", .host = "host", .pid = 3, .command = "command", .label = "label"});
+    for (int i = 0; i < others; ++i) {
+      const char first = "abchijqr"[i % 8];
+      const LockName name(first + std::string(400, 'x') + std::to_string(i));
+      join(store, other, name, {6, static_cast<std::uint64_t>(i)}, {});
+    }
+    return others;
   }
 
   const test::TemporaryDirectory directory_{test::memory_directory()};
@@ -197,7 +214,7 @@ bool is_granted(const spi::Result<sqlite::ClaimState>& standing) {
   return standing.ok() && standing.value().answer.standing == ClaimAnswer::Standing::granted;
 }
 
-void visit(Database& database, Outcome& outcome) {
+void visit(Database& database, ClientNumber self, Outcome& outcome) {
   const auto lock = [&](const LockName& name, ClaimId id, spi::Mode mode, spi::WhenBusy when_busy, ClientNumber self) {
     bool granted = false;
     attempt(outcome, [&] {
@@ -207,7 +224,6 @@ void visit(Database& database, Outcome& outcome) {
     });
     return granted;
   };
-  const ClientNumber self = World::get().holder() + 100;
   attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.list("").size(); }); });
   attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.bury_some().size(); }); });
   outcome.wrong_grants += lock(held, {9, 1}, {}, spi::WhenBusy::refuse, self) ? 1 : 0;
@@ -225,8 +241,8 @@ void visit(Database& database, Outcome& outcome) {
 
 }  // namespace
 
-Outcome play_with_damages(std::string_view damages) {
-  World& world = World::get();
+Outcome play_with_damages(std::string_view damages, StoreSize size) {
+  World& world = World::get(size);
   Outcome outcome;
   OpenFiles files(world.path());
   files.fill(world.files(!damages.empty() && damages[0] % 2 != 0));
@@ -247,7 +263,7 @@ Outcome play_with_damages(std::string_view damages) {
   }
   std::unique_ptr<Database> second;
   attempt(outcome, [&] { second = std::make_unique<Database>(world.path(), machine()); });
-  if (second) visit(*second, outcome);
+  if (second) visit(*second, world.holder() + 100, outcome);
   attempt(outcome, renew);
   attempt(outcome, [&] {
     transact(first,
@@ -261,7 +277,7 @@ Outcome play_with_damages(std::string_view damages) {
 }
 
 void sqlite_file(std::string_view input) {
-  require(play_with_damages(input).wrong_grants == 0, "nobody is granted what somebody else holds");
+  require(play_with_damages(input, StoreSize::small).wrong_grants == 0, "nobody is granted what somebody else holds");
 }
 
 }  // namespace holdfast::fuzz
