@@ -28,7 +28,7 @@ namespace {
 /// The shortest lease that etcd grants.
 constexpr milliseconds shortest_lease = std::chrono::seconds(1);
 
-/// After so many attempts that somebody else was faster than, the claim joins without a condition.
+/// After so many attempts in which somebody else was faster, the claim joins without a condition.
 constexpr int polite_attempts = 3;
 
 /// The end of a line may contain the claim itself, or the one that it replaces, behind the claim to wait for.
