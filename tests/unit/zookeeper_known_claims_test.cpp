@@ -54,6 +54,22 @@ TEST_F(ZookeeperKnownClaims, SayWhetherAnyOfThemStandsInALine) {
   EXPECT_FALSE(known_.has_any_in("/line"));
 }
 
+TEST_F(ZookeeperKnownClaims, WantNoOtherNodeThanTheirOwnUnlessARequestIsUnderWay) {
+  EXPECT_FALSE(known_.may_want(key(1), "/line/node"));
+  known_.doubt(key(1));  // it may be created at any time, under any number
+  EXPECT_TRUE(known_.may_want(key(1), "/line/node"));
+  known_.note(key(1), claim("/line"));
+  EXPECT_TRUE(known_.may_want(key(1), "/line/node"));
+  EXPECT_FALSE(known_.may_want(key(1), "/line/older")) << "the same claim, asked for twice";
+  EXPECT_FALSE(known_.may_want(key(2), "/line/node"));
+  known_.forget(key(1));
+  EXPECT_FALSE(known_.may_want(key(1), "/line/node"));
+  known_.leaves(key(1), *session_);
+  EXPECT_TRUE(known_.may_want(key(1), "/line/node"));
+  known_.has_left(key(1));
+  EXPECT_FALSE(known_.may_want(key(1), "/line/node"));
+}
+
 TEST_F(ZookeeperKnownClaims, SayWhichTotalTheNewestOfThemHas) {
   known_.note(key(1, LockKind::semaphore), claim("/line", 3));
   EXPECT_TRUE(known_.has_permits_in("/line", 3));

@@ -52,6 +52,19 @@ TEST(ZookeeperNodes, OurFoldersAreNobodysName) {
   EXPECT_EQ(nodes.register_of("a"), "/locks/%registers/a");
 }
 
+TEST(ZookeeperNodes, AGuidSaysWhoseItIs) {
+  for (const spi::ClaimId id :
+       {id_1, spi::ClaimId{}, spi::ClaimId{~0ULL, ~0ULL}, spi::ClaimId{0x123456789abcdef0, 7}}) {
+    EXPECT_EQ(id_of(guid_of(id)), id);
+  }
+  for (const char* const other :
+       {"", "-", "1", "00000000-0000-0001-0000-00000000000", "00000000-0000-0001-0000-00000000000x",
+        "0000000000000001-0000-000000000000002", "00000000-0000-0001-0000-00000000000A",
+        "+0000000-0000-0001-0000-000000000002", "00000000-0000-0001-0000-0000000000021"}) {
+    EXPECT_FALSE(id_of(other)) << other;
+  }
+}
+
 TEST(ZookeeperNodes, AClaimsNodeSaysEverythingOfTheClaim) {
   EXPECT_EQ(guid_of(id_1), guid_1);
   const auto made = [](spi::Mode mode) { return Entry::from(new_node_of(id_1, mode) + "0000000007").value(); };

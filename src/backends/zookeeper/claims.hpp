@@ -119,6 +119,7 @@ class NodeClaims final : public spi::Claims {
   spi::ClaimAnswer answer_for(FoundClaim& found) const;
   spi::Operation<spi::ClaimAnswer> refreshing(ClaimKey key, LineSnapshot snapshot);
   static spi::ClaimAnswer answer_for(const KnownClaim& claim);
+  bool is_stray(const ClaimKey& key, const std::string& path, const Reply& read) const;
   void note_release_request(KnownClaim& claim, const Reply& own, spi::ClaimAnswer& answer) const;
   spi::Failure explain(const Reply& reply, bool doubtful) const {
     return zookeeper::explain(reply, sessions_.address(), doubtful);

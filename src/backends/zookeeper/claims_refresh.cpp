@@ -47,6 +47,14 @@ void NodeClaims::note_release_request(KnownClaim& claim, const Reply& own, Claim
   answer.asked_to_release = ReleaseRequest{std::move(asked->reason), std::max(left, 0ms)};
 }
 
+/// Whether the node at `path`, in the line of `key`, belongs to a session of ours but to no claim.
+bool NodeClaims::is_stray(const ClaimKey& key, const std::string& path, const Reply& read) const {
+  if (!read.ok() || read.stat.owner == 0 || sessions_.with_id(read.stat.owner) == nullptr) return false;
+  const auto entry = Entry::from(path.substr(path.rfind('/') + 1));
+  const auto id = entry ? id_of(entry->guid()) : std::nullopt;
+  return id && !known_.may_want({key.name, key.kind, *id}, path);
+}
+
 /// Finds out whether a claim is granted. If it is not, sets a watch on what it waits for.
 Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapshot) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -60,6 +68,9 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
     }
     const Entry* const entry = snapshot.line.find(guid_of(key.id));
     if (entry == nullptr || entry->node != claim->node) {
+      // Nobody will know of its node from now on. If the answer was wrong, it would be in everybody's way for as long as
+      // the session lasts.
+      if (claim->waiting) static_cast<void>(session->remove(claim->path()));
       known_.forget(key);
       co_return ClaimAnswer{};
     }
@@ -98,6 +109,15 @@ Operation<ClaimAnswer> NodeClaims::refreshing(ClaimKey key, LineSnapshot snapsho
     if (!watched.ok() && watched.outcome != Outcome::no_node) co_return explain(watched, true);
     claim = known_.find(key);
     if (claim == nullptr) co_return ClaimAnswer{};
+    if (is_stray(key, ahead, watched)) {  // otherwise this client would wait for itself
+      const base::Future<Reply> removing = session->remove(ahead);
+      const Reply& removed = co_await removing;
+      if (!removed.ok() && removed.outcome != Outcome::no_node) co_return explain(removed, true);
+      claim = known_.find(key);
+      if (claim == nullptr) co_return ClaimAnswer{};
+      snapshot = co_await reading_line(session, claim->line, key.permits(), Freshness::at_least_ours);
+      continue;
+    }
     // A claim whose data have changed may have been downgraded before the watch was set.
     const bool sure = watched.ok() && (entry->mode.kind != ClaimMode::shared || watched.stat.version == 0);
     if (watched.ok()) claim->ahead = ahead;

@@ -89,6 +89,15 @@ class KnownClaims {
   void doubt(const ClaimKey& key) { doubts_[key] = true; }
   bool is_doubtful(const ClaimKey& key) const { return doubts_.contains(key); }
 
+  /// Whether that node of one of our sessions may be there for a reason: it is the one of a claim, or may be that of a
+  /// request under way. Any other was forgotten after a wrong answer, and stays for as long as its session if it is not
+  /// removed.
+  bool may_want(const ClaimKey& key, const std::string& path) const {
+    const auto found = claims_.find(key);
+    if (found != claims_.end() && found->second.path() == path) return true;
+    return doubts_.contains(key) || leaving_.contains(key);
+  }
+
   /// The claim is to be checked when that node changes. (The caller sets the watch in the servers.)
   void watch(const Session& session, const std::string& path, const ClaimKey& key) {
     auto& keys = watchers_[{&session, path}];

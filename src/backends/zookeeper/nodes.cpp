@@ -69,6 +69,17 @@ std::string guid_of(const spi::ClaimId& id) {
   return text.data();
 }
 
+std::optional<spi::ClaimId> id_of(std::string_view guid) {
+  std::string digits(guid);
+  std::erase(digits, '-');
+  spi::ClaimId id;
+  const char* const middle = digits.data() + digits.size() / 2;
+  const auto high = std::from_chars(digits.data(), middle, id.high, 16);
+  const auto low = std::from_chars(middle, digits.data() + digits.size(), id.low, 16);
+  const bool fits = high.ec == std::errc() && low.ec == std::errc() && guid_of(id) == guid;
+  return fits ? std::optional(id) : std::nullopt;
+}
+
 std::string new_node_of(const spi::ClaimId& id, const spi::Mode& mode) {
   std::string node = std::string(ours) + guid_of(id);
   switch (mode.kind) {

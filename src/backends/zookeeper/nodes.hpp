@@ -47,6 +47,8 @@ class Nodes {
 
 /// A claim's id as it stands in the name of its node: a UUID.
 std::string guid_of(const spi::ClaimId& id);
+/// The id whose guid that is; empty if there is none.
+std::optional<spi::ClaimId> id_of(std::string_view guid);
 
 /// The names of a claim's nodes. Those of exclusive claims are the ones of Curator's InterProcessMutex:
 ///
