@@ -51,6 +51,8 @@ class HOLDFAST_EXPORT Register {
  public:
   /// Does not contact the store. Throws Errc::invalid_argument if the name is invalid.
   Register(Client& client, const LockName& name);
+  /// Another register of the same client, for those who do not have the client at hand. Does not contact the store.
+  Register(const Register& beside, const LockName& name);
   ~Register();
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
@@ -69,8 +71,9 @@ class HOLDFAST_EXPORT Register {
   /// to give up.
   Versioned update(MoveOnlyFunction<std::string(const std::string& value)> change, std::stop_token stop = {});
 
-  /// Waits until the version differs from `seen`, and returns what the register then contains. A version that is larger
-  /// by more than one means that changes in between were missed. The wait survives outages of the store.
+  /// Waits until the version differs from `seen`, and returns what the register then contains. Values that
+  /// were replaced in between are missed, and how far the version has moved on does not tell how many. The wait survives
+  /// outages of the store.
   Versioned wait_for_change(std::uint64_t seen, std::stop_token stop = {});
   /// The same with a time limit. Returns empty if nothing changed in time.
   template <class Rep, class Period>

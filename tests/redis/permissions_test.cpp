@@ -39,8 +39,11 @@ std::string documented_user(const RedisServer& server, const std::string& name) 
 void use_registers(Client& client, Client& second) {
   Register number(client, "number");
   EXPECT_EQ(number.add(5), 5);
-  EXPECT_TRUE(number.compare_and_set(number.get().version, "7"));
-  Background change([&](std::stop_token stop) { return Register(second, "number").wait_for_change(2, stop).value; });
+  const Written written = number.compare_and_set(number.get().version, "7");
+  EXPECT_TRUE(written);
+  Background change([&](std::stop_token stop) {
+    return Register(second, "number").wait_for_change(written.now.version, stop).value;
+  });
   number.set("8");
   EXPECT_EQ(change.take(), "8");
 }

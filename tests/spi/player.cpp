@@ -17,8 +17,6 @@ std::string text_or_failure(const Result<T>& result, Text text) {
   return "failed: " + make_error_code(result.failure().code).message();
 }
 
-std::string text_of(const spi::Versioned& now) { return "'" + now.value + "' " + std::to_string(now.version); }
-
 std::string text_of(const ClaimStatus& claim) {
   static constexpr const char* modes[] = {"exclusive", "shared", "permits"};
   return claim.reason + " " + modes[static_cast<int>(claim.mode)] + " " + std::to_string(claim.permits) + "; ";
@@ -85,13 +83,13 @@ std::function<std::string()> Player::begin(const Step& step) {
         return text_or_failure(call->result(), [&](const auto& locks) { return text_of(locks); });
       };
     case Step::Kind::read:
-      return [call = client.start_read(step.name)] {
-        return text_or_failure(call->result(), [](const auto& now) { return spi_suite::text_of(now); });
+      return [this, name = step.name, call = client.start_read(step.name)] {
+        return text_or_failure(call->result(), [&](const auto& now) { return text_of(name, now); });
       };
     case Step::Kind::write_if:
-      return [call = client.start_write_if(step.name, static_cast<std::uint64_t>(step.number), step.text)] {
-        return text_or_failure(call->result(), [](const auto& answer) {
-          return (answer.written ? "written: " : "in the way: ") + spi_suite::text_of(answer.now);
+      return [this, name = step.name, call = client.start_write_if(step.name, version_that_is_meant(step), step.text)] {
+        return text_or_failure(call->result(), [&](const auto& answer) {
+          return (answer.written ? "written: " : "in the way: ") + text_of(name, answer.now);
         });
       };
   }
@@ -103,6 +101,22 @@ std::uint64_t Player::all_but_the_newest(const Step& step) {
   const auto& known = numbers_[{step.name.text(), step.of == LockKind::semaphore}];
   const auto count = static_cast<std::size_t>(step.number);
   return known.size() > count ? *std::next(known.rbegin(), step.number) : 0;
+}
+
+std::uint64_t Player::version_that_is_meant(const Step& step) const {
+  constexpr std::uint64_t never = std::uint64_t{1} << 52U;
+  if (step.number == 0) return 0;
+  const auto known = versions_.find(step.name.text());
+  const auto back = static_cast<std::size_t>(step.number);
+  if (known == versions_.end() || known->second.size() < back) return never;
+  return *std::prev(known->second.end(), step.number);
+}
+
+std::string Player::text_of(const LockName& name, const spi::Versioned& now) {
+  if (now.version == 0) return "'" + now.value + "' never written";
+  auto& versions = versions_[name.text()];
+  const auto place = versions.insert(now.version).first;
+  return "'" + now.value + "' version " + std::to_string(std::distance(versions.begin(), place)) + " of those seen";
 }
 
 std::string Player::text_of(int claim, const LockName& name, const ClaimAnswer& answer) {

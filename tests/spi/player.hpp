@@ -12,7 +12,8 @@
 namespace holdfast::spi_suite {
 
 /// Plays a script on one store and says what came of each step, in words that are the same for all stores: standings,
-/// places, results, and whether a number is new and the largest of its name; never the number itself.
+/// places, results, whether a number is new and the largest of its name, and which of the versions seen so far a value
+/// has; never the number or the version itself.
 class Player {
  public:
   /// When claims get their numbers. On joining the line, those of one name do not rise with every grant: its lock and
@@ -38,16 +39,20 @@ class Player {
  private:
   /// The largest number that such an eviction reaches.
   std::uint64_t all_but_the_newest(const Step& step);
+  /// The version with which a step writes: the newest, the one before ..., of those that were seen; 0 is none.
+  std::uint64_t version_that_is_meant(const Step& step) const;
   std::string text_of(int claim, const LockName& name, const ClaimAnswer& answer);
+  std::string text_of(const LockName& name, const spi::Versioned& now);
   std::string text_of(const std::vector<LockStatus>& locks) const;
 
   const Numbers when_numbered_;
   std::vector<std::unique_ptr<BackendUnderTest>> clients_;
   /// Of the grants of each name's lock, and of its semaphore.
   std::map<std::pair<std::string, bool>, std::set<std::uint64_t>> numbers_;
-  std::map<int, std::uint64_t> at_least_;  ///< what waiting claims were told of their number
-  std::map<int, std::string> owners_;      ///< the identities of those who claimed
-  std::set<int> told_to_wait_;             ///< by their last answers
+  std::map<std::string, std::set<std::uint64_t>> versions_;  ///< of each register, as far as they were seen
+  std::map<int, std::uint64_t> at_least_;                    ///< what waiting claims were told of their number
+  std::map<int, std::string> owners_;                        ///< the identities of those who claimed
+  std::set<int> told_to_wait_;                               ///< by their last answers
   std::multiset<int> to_be_told_;
 };
 

@@ -138,7 +138,9 @@ std::string Step::describe() const {
     case Kind::resize: return who + "resize" + what + " to " + std::to_string(number);
     case Kind::list: return who + "list '" + text + "'";
     case Kind::read: return who + "read" + what;
-    case Kind::write_if: return who + "write" + what + " if " + std::to_string(number) + ": " + text;
+    case Kind::write_if:
+      return who + "write" + what + " if its version is " +
+             (number == 0 ? std::string("0") : "the newest but " + std::to_string(number - 1)) + ": " + text;
     case Kind::add: return who + "add" + what + " " + std::to_string(number);
   }
   return who;

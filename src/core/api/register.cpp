@@ -29,6 +29,9 @@ Operation<Public> translated(Operation<T> operation) {
 // NOLINTNEXTLINE(modernize-pass-by-value): as the contract has it
 Register::Register(Client& client, const LockName& name) : core_(core::ClientCore::of(client)), name_(name) {}
 
+// NOLINTNEXTLINE(modernize-pass-by-value): as the contract has it
+Register::Register(const Register& beside, const LockName& name) : core_(beside.core_), name_(name) {}
+
 Register::~Register() = default;
 
 Versioned Register::get() {

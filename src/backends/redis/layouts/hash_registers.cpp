@@ -20,12 +20,21 @@ using spi::Versioned;
 
 namespace {
 
+// The version after `version`: at least the server's time, in microseconds. A register that was lost in a failover, or
+// with all data, would otherwise count on from an old version, and two different values would have had the same one.
+constexpr std::string_view version_after = R"lua(
+local function version_after(version)
+  local time = redis.call('TIME')
+  return string.format('%.0f', math.max(version + 1, time[1] * 1000000 + time[2]))
+end
+)lua";
+
 // KEYS: the register. ARGV: the version that is expected, the new value. {1, version} if written, else {0, what was in
 // the way}.
 constexpr std::string_view write_if_unchanged = R"lua(
 local version = redis.call('HGET', KEYS[1], 'v') or '0'
 if version ~= ARGV[1] then return {0, redis.call('HMGET', KEYS[1], 'v', 'd')} end
-local next = string.format('%.0f', version + 1)
+local next = version_after(version)
 redis.call('HSET', KEYS[1], 'v', next, 'd', ARGV[2])
 redis.call('PUBLISH', KEYS[1], next)
 return {1, next}
@@ -45,16 +54,18 @@ local sum = redis.pcall('HINCRBY', KEYS[1], 'd', ARGV[1])
 if type(sum) == 'table' then
   return {sum.err:find('overflow', 1, true) and 2 or 1}
 end
-redis.call('PUBLISH', KEYS[1], redis.call('HINCRBY', KEYS[1], 'v', 1))
+local next = version_after(redis.call('HGET', KEYS[1], 'v') or '0')
+redis.call('HSET', KEYS[1], 'v', next)
+redis.call('PUBLISH', KEYS[1], next)
 return redis.call('HGET', KEYS[1], 'd')
 )lua";
 
 const Script& write_script() {
-  static const Script script = {{write_if_unchanged}};
+  static const Script script = {{version_after, write_if_unchanged}};
   return script;
 }
 const Script& add_script() {
-  static const Script script = {{add_amount}};
+  static const Script script = {{version_after, add_amount}};
   return script;
 }
 
