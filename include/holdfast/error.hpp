@@ -19,7 +19,7 @@ enum class Errc {
   in_doubt,          ///< the request was sent but not answered: it may or may not have been executed
   unreachable,       ///< the store could not be reached, so the request was not executed
   access_denied,     ///< the store refused the credentials or the permission
-  exhausted,         ///< the store or this process ran out of memory, disk, descriptors or connections
+  exhausted,         ///< out of memory, disk, descriptors or connections, or a pool of worker numbers is used up
   closed,            ///< the client was closed
   forked,            ///< the client belongs to the parent process; a forked child owns nothing
   invalid_argument,  ///< a name, a duration, a count or an option is invalid
@@ -27,6 +27,8 @@ enum class Errc {
   unsupported,       ///< this store does not support the request (see StoreTraits)
   too_deep,          ///< a recursive mutex was locked too many times
   store_failed,      ///< the store reported an error that has no name of its own here
+  end_of_life,       ///< the format of the ids has no number left, and never will have one again
+  wrong_clock,       ///< this host's clock is too far ahead of the store's to make ids from it
 };
 
 /// What a caller can do about an error. Compare an `error_code` with these:

@@ -23,5 +23,6 @@
 #include "holdfast/semaphore.hpp"
 #include "holdfast/shared_mutex.hpp"
 #include "holdfast/status.hpp"
+#include "holdfast/store_clock.hpp"
 #include "holdfast/token.hpp"
 #include "holdfast/version.hpp"

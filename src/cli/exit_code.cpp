@@ -15,7 +15,9 @@ int exit_code_of(Errc code) {
     case Errc::access_denied: return exit_code::refused;
     case Errc::invalid_argument: return exit_code::usage;
     case Errc::bad_url:
-    case Errc::unsupported: return exit_code::configuration;
+    case Errc::end_of_life:
+    case Errc::unsupported:
+    case Errc::wrong_clock: return exit_code::configuration;
     case Errc::cancelled:
     case Errc::not_held:
     case Errc::closed:

@@ -160,6 +160,12 @@ inline const std::vector<Immediate> immediate_forms = {
        mine->async_get(told_to<Versioned>(codes));
        return mine;
      }},
+    {"StoreClock::async_now",
+     [](Client& client, Codes& codes, std::stop_token) -> Keeper {
+       auto clock = std::make_shared<StoreClock>(client);
+       clock->async_now(told_to<std::optional<StoreTime>>(codes));
+       return clock;
+     }},
     {"Register::async_set",
      [](Client& client, Codes& codes, std::stop_token) -> Keeper {
        auto mine = std::make_shared<Register>(client, "thing");

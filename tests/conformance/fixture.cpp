@@ -42,6 +42,9 @@ INSTANTIATE_TEST_SUITE_P(Store, OnceConformance, testing::ValuesIn(stores_that(&
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LatchConformance);
 INSTANTIATE_TEST_SUITE_P(Store, LatchConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
                          name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SnowflakeConformance);
+INSTANTIATE_TEST_SUITE_P(Store, SnowflakeConformance, testing::ValuesIn(stores_that(&Capabilities::registers)),
+                         name_of_store);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NoRegisterConformance);
 INSTANTIATE_TEST_SUITE_P(Store, NoRegisterConformance, testing::ValuesIn(stores_that_cannot(&Capabilities::registers)),
                          name_of_store);
@@ -121,6 +124,14 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessReleaseRequestConformance);
 INSTANTIATE_TEST_SUITE_P(Store, ProcessReleaseRequestConformance,
                          testing::ValuesIn(stores_that(&Capabilities::separate_processes,
                                                        &Capabilities::release_requests)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ProcessSnowflakeConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ProcessSnowflakeConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::separate_processes, &Capabilities::registers)),
+                         name_of_store);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ServerSnowflakeConformance);
+INSTANTIATE_TEST_SUITE_P(Store, ServerSnowflakeConformance,
+                         testing::ValuesIn(stores_that(&Capabilities::has_server, &Capabilities::registers)),
                          name_of_store);
 
 }  // namespace holdfast::conformance

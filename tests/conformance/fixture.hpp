@@ -92,6 +92,7 @@ class RegisterConformance : public StoreTest {};
 class OnceConformance : public StoreTest {};
 class LatchConformance : public StoreTest {};
 class AsyncConformance : public StoreTest {};
+class SnowflakeConformance : public StoreTest {};
 // For stores with one capability, and for those without it.
 class NoRegisterConformance : public StoreTest {};
 class FifoConformance : public StoreTest {};
@@ -123,5 +124,7 @@ class ProcessSharedMutexConformance : public StoreTest {};
 class ProcessSemaphoreConformance : public StoreTest {};
 class ProcessLockDelayConformance : public StoreTest {};
 class ProcessReleaseRequestConformance : public StoreTest {};
+class ProcessSnowflakeConformance : public StoreTest {};
+class ServerSnowflakeConformance : public ServerConformance {};
 
 }  // namespace holdfast::conformance

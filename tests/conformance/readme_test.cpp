@@ -61,6 +61,7 @@ TEST(ConformanceReadme, EveryBehaviourHasALine) {
   expect("EL", 16, 2);
   expect("RG", 11, 1);
   expect("OP", 10, 1);
+  expect("ID", 14, 2);
 }
 
 TEST(ConformanceReadme, EveryCaseItNamesExists) {

@@ -71,6 +71,28 @@ TEST_P(RedisLoss, DoesNotHappenInARestartWithDurableData) {
   EXPECT_GT(token_in(line_[0]->receive(renewal_and_patience + slack).value_or("no answer")), token_);
 }
 
+// Whoever has read a version before the loss must not take another value for the one that he has read.
+TEST(RedisRegisterLoss, NoVersionIsUsedAgain) {
+  RedisStore store(RedisStore::Layout::queue);
+  Client client(store.url());
+  Register value(client, "value");
+  Register number(client, "number");
+  std::uint64_t read = 0;
+  for (int i = 0; i < 20; ++i) read = value.set("before");
+  for (int i = 0; i < 20; ++i) number.add(1);
+  const std::uint64_t counted = number.get().version;
+  ASSERT_GT(store.do_harm(Sabotage::forget, 0ms), 0U);
+  EXPECT_FALSE(test::answered([&] { return value.compare_and_set(read, "late"); }));
+  for (int i = 0; i < 20; ++i) {
+    const std::uint64_t version = test::answered([&] { return value.set("after"); });
+    EXPECT_GT(version, read);
+    EXPECT_FALSE(value.compare_and_set(read, "late"));
+    read = version;
+  }
+  EXPECT_EQ(number.add(1), 1);
+  EXPECT_GT(number.get().version, counted);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layout, RedisLoss, testing::Values(RedisStore::Layout::queue, RedisStore::Layout::plain),
                          [](const auto& it) { return it.param == RedisStore::Layout::queue ? "queue" : "plain"; });
 

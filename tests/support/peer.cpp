@@ -81,7 +81,11 @@ pid_t fork_into_container() {
 
 }  // namespace
 
-ProcessPeer::ProcessPeer(const std::string& url, Place place) {
+ProcessPeer::ProcessPeer(const std::string& url, Place place) { start(url, place, nullptr); }
+
+ProcessPeer::ProcessPeer(const std::string& url, const ServerClock& clock) { start(url, Place::here, &clock); }
+
+void ProcessPeer::start(const std::string& url, Place place, const ServerClock* clock) {
   std::array<int, 2> ends = {};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(), "socketpair");
@@ -105,7 +109,17 @@ ProcessPeer::ProcessPeer(const std::string& url, Place place) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    error = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
+    if (clock == nullptr) {
+      error = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments.data(), environ);
+    } else {
+      std::vector<std::string> words = clock->launcher();
+      words.push_back(program);
+      words.push_back(mode);
+      std::vector<char*> launched;
+      for (std::string& word : words) launched.push_back(word.data());
+      launched.push_back(nullptr);
+      error = posix_spawnp(&pid_, launched.front(), &actions, nullptr, launched.data(), environ);
+    }
     posix_spawn_file_actions_destroy(&actions);
   }
   close(ends[1]);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "support/server_clock.hpp"
 #include "support/worker.hpp"
 
 namespace holdfast::test {
@@ -60,6 +61,8 @@ class ProcessPeer : public Peer {
   enum class Place { here, container };
 
   explicit ProcessPeer(const std::string& url, Place place = Place::here);
+  /// With this time of day.
+  ProcessPeer(const std::string& url, const ServerClock& clock);
   ~ProcessPeer() override;
   ProcessPeer(const ProcessPeer&) = delete;
   ProcessPeer& operator=(const ProcessPeer&) = delete;
@@ -80,6 +83,7 @@ class ProcessPeer : public Peer {
   pid_t pid() const { return pid_; }
 
  private:
+  void start(const std::string& url, Place place, const ServerClock* clock);
   void reap();
 
   pid_t pid_ = -1;

@@ -19,6 +19,7 @@
 #include "holdfast/shared_mutex.hpp"
 #include "support/eventually.hpp"
 #include "support/fenced_file.hpp"
+#include "support/id_file.hpp"
 #include "support/peer.hpp"
 #include "support/recorder.hpp"
 
@@ -133,8 +134,34 @@ std::string Worker::execute(const std::string& command) {
   }
   if (verb == "fork") return std::to_string(leave_child());
   if (verb == "exit") _exit(0);
+  if (verb == "mint") return mint(name, words);
+  if (verb == "close") {
+    snowflakes_.erase(name);
+    return "closed";
+  }
   if (verb == "identity") return client_.identity().id;
   throw std::invalid_argument("a worker does not know the command '" + command + "'");
+}
+
+std::string Worker::mint(const std::string& pool, std::istream& words) {
+  std::uint32_t workers = 0;
+  std::int64_t window = 0;
+  std::uint64_t count = 0;
+  std::string path;
+  words >> workers >> window >> count >> path;
+  auto& snowflake = snowflakes_[pool];
+  if (!snowflake) {
+    ids::SnowflakeOptions options = {.workers = workers, .window = milliseconds(window)};
+    options.max_ahead = options.window / 2;
+    snowflake = std::make_unique<ids::Snowflake>(client_, pool, std::move(options));
+  }
+  const IdFile file(path);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto id = snowflake->next_for(patience);
+    if (!id) return "timed_out";
+    file.add(*id);
+  }
+  return "minted";
 }
 
 std::string Worker::keep(const std::string& name, std::optional<Hold> hold) {

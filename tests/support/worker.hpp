@@ -1,11 +1,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "holdfast/client.hpp"
 #include "holdfast/hold.hpp"
+#include "holdfast/ids/snowflake.hpp"
 
 namespace holdfast::test {
 
@@ -30,6 +32,9 @@ namespace holdfast::test {
 /// | `fork`                         | the pid of a child that does nothing, and outlives this process   |
 /// | `exit`                         | none: the process ends at once, and gives nothing back            |
 /// | `identity`                     | the client's id                                                   |
+/// | `mint POOL WORKERS WINDOW_MS   | `minted`: appends COUNT ids of a Snowflake, which it keeps, to    |
+/// | COUNT FILE`                    | the IdFile FILE. Waits long for each                              |
+/// | `close POOL`                   | `closed`: gives the Snowflake's worker number back                |
 ///
 /// NAME and FILE are words. Every command may answer `error CODE MESSAGE` instead, and none waits for ever.
 class Worker {
@@ -40,10 +45,12 @@ class Worker {
 
  private:
   std::string execute(const std::string& command);
+  std::string mint(const std::string& pool, std::istream& words);
   std::string keep(const std::string& name, std::optional<Hold> hold);
 
   Client client_;
   std::map<std::string, Hold> holds_;
+  std::map<std::string, std::unique_ptr<ids::Snowflake>> snowflakes_;
 };
 
 /// Whether this program was started as a worker by support/peer.hpp.

@@ -10,12 +10,15 @@ TEST(Error, SaysWhatToDo) {
   EXPECT_EQ(make_error_code(Errc::lost), Condition::lost);
   EXPECT_EQ(make_error_code(Errc::in_doubt), Condition::in_doubt);
   EXPECT_EQ(make_error_code(Errc::bad_url), Condition::fix_configuration);
+  EXPECT_EQ(make_error_code(Errc::end_of_life), Condition::fix_configuration);
+  EXPECT_EQ(make_error_code(Errc::wrong_clock), Condition::fix_configuration);
   EXPECT_EQ(make_error_code(Errc::invalid_argument), Condition::fix_call);
   EXPECT_NE(make_error_code(Errc::lost), Condition::retry);
+  EXPECT_NE(make_error_code(Errc::end_of_life), Condition::retry);
 }
 
 TEST(Error, HasATextForEveryCode) {
-  for (int code = 1; code <= static_cast<int>(Errc::store_failed); ++code) {
+  for (int code = 1; code <= static_cast<int>(Errc::wrong_clock); ++code) {
     EXPECT_NE(error_category().message(code), "unknown error") << code;
   }
   EXPECT_EQ(error_category().message(999), "unknown error");

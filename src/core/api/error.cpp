@@ -13,7 +13,7 @@ const char* text_of(Errc code) {
     case Errc::in_doubt: return "the store did not answer, so the outcome is unknown";
     case Errc::unreachable: return "the store cannot be reached";
     case Errc::access_denied: return "the store refused access";
-    case Errc::exhausted: return "out of memory, disk, descriptors or connections";
+    case Errc::exhausted: return "out of memory, disk, descriptors, connections or worker numbers";
     case Errc::closed: return "the client is closed";
     case Errc::forked: return "the client belongs to the parent process";
     case Errc::invalid_argument: return "invalid argument";
@@ -21,6 +21,8 @@ const char* text_of(Errc code) {
     case Errc::unsupported: return "not supported by this store";
     case Errc::too_deep: return "locked too many times";
     case Errc::store_failed: return "the store reported an error";
+    case Errc::end_of_life: return "the format of the ids has no number left";
+    case Errc::wrong_clock: return "the clock of this host is wrong";
   }
   return "unknown error";
 }
@@ -49,6 +51,8 @@ Condition condition_of(Errc code) {
     case Errc::access_denied:
     case Errc::bad_url:
     case Errc::store_failed:
+    case Errc::wrong_clock:
+    case Errc::end_of_life:  // another layout, or another name: what is used up never comes back
     case Errc::unsupported: return Condition::fix_configuration;
     case Errc::not_held:
     case Errc::closed:

@@ -78,7 +78,7 @@ class StopUnlessReleased {
 std::shared_ptr<ClientCore> ClientCore::open(std::string_view url, ClientOptions options) {
   return {new ClientCore(url, std::move(options)), [](ClientCore* core) {
             if (core->forked()) {
-              keep_for_ever(core);
+              base::keep_for_ever(core);
             } else {
               delete core;
             }

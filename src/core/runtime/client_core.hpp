@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/fork.hpp"
 #include "core/engine/engine.hpp"
-#include "core/runtime/fork.hpp"
 #include "core/runtime/monitor.hpp"
 #include "core/runtime/workers.hpp"
 #include "holdfast/async.hpp"
@@ -89,7 +89,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
     return std::forward<Work>(work)();
   }
 
-  bool forked() const noexcept { return fork_generation() != born_in_; }
+  bool forked() const noexcept { return base::fork_generation() != born_in_; }
   void check_not_forked() const;
   /// Throws Errc::closed or Errc::forked.
   void check_open();
@@ -109,7 +109,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>, public
   template <class T, class Start>
   spi::Result<T> administer(Effect effect, Start start);
 
-  const std::uint64_t born_in_ = fork_generation();
+  const std::uint64_t born_in_ = base::fork_generation();
   const ClientOptions options_;
   Workers workers_;
   Monitor monitor_;

@@ -1,10 +1,10 @@
-#include "core/runtime/fork.hpp"
+#include "base/fork.hpp"
 
 #include <pthread.h>
 
 #include <atomic>
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 std::atomic<std::uint64_t> generation{0};
@@ -29,4 +29,4 @@ void keep_for_ever(const void* belongs_to_the_parent) noexcept {
   }
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base
