@@ -40,6 +40,7 @@ extern const CommandEntry top_entry;
 extern const CommandEntry break_entry;
 extern const CommandEntry leader_entry;
 extern const CommandEntry value_entry;
+extern const CommandEntry id_entry;
 extern const CommandEntry bench_entry;
 extern const CommandEntry demo_entry;
 extern const CommandEntry completion_entry;
