@@ -25,6 +25,7 @@ void schedule(holdfast::Token term);
 void send_sms(holdfast::Token token);
 void map();
 void reduce();
+void compare(std::chrono::system_clock::time_point theirs, std::chrono::system_clock::time_point mine);
 void show_on_screen(const std::string& name, std::size_t waiters);
 
 /// Every example is a member function of a class derived from this.

@@ -12,10 +12,13 @@ cd "$root"
 rm -rf "$work"
 mkdir -p "$work"
 number=0
-for document in README.md docs/*.md docs/decisions/*.md include/holdfast/*.hpp; do
+for document in README.md docs/*.md docs/decisions/*.md include/holdfast/*.hpp include/holdfast/ids/*.hpp; do
   [[ -e $document ]] || continue
   number=$((number + 1))
   prelude=$(sed -n '1s/^<!-- prelude: \(.*\) -->$/\1/p' "$document")
+  if [[ $document == include/holdfast/ids/* ]]; then
+    prelude=ids_prelude.hpp
+  fi
   awk -v document="$document" -v number="$number" -f "$here/blocks.awk" "$document" \
     >>"$work/${prelude:-prelude.hpp}.cpp"
 done
