@@ -58,7 +58,7 @@ void AutoIncrement::async_next(AsyncCallback<std::uint64_t> callback, std::stop_
                        std::move(stop));
 }
 
-Traits AutoIncrement::traits() const noexcept {
+Traits AutoIncrement::traits() noexcept {
   return {.kind = "auto",
           .unique_by = "a counter in the store",
           .order = Order::global,

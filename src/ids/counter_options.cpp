@@ -10,7 +10,7 @@ std::string shown(std::string_view kind, const LockName& name) { return std::str
 }  // namespace
 
 LockName register_of(std::string_view kind, const LockName& name) {
-  return LockName("id-" + std::string(kind) + "/" + name.text());
+  return {"id-" + std::string(kind) + "/" + name.text()};
 }
 
 void check_store(const Client& client, std::string_view kind, const LockName& name, bool require_durable) {

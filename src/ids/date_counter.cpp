@@ -41,7 +41,7 @@ struct DateCounter::State {
   }
 };
 
-DateCounter::DateCounter(Client& client, const LockName& name, DateCounterOptions options) {
+DateCounter::DateCounter(Client& client, const LockName& name, const DateCounterOptions& options) {
   check(name, options);
   check_store(client, "date counter", name, options.require_durable);
   const LockName its_register = register_of("date", name);
@@ -92,7 +92,7 @@ void DateCounter::async_next(AsyncCallback<std::string> callback, std::stop_toke
 
 std::optional<DateId> DateCounter::parse(std::string_view id) const { return state_->date->format.parse(id); }
 
-Traits DateCounter::traits() const noexcept {
+Traits DateCounter::traits() noexcept {
   return {.kind = "date",
           .unique_by = "a date and a counter, which are one value in the store",
           .order = Order::global,

@@ -40,7 +40,7 @@ Segment::Segment(Client& client, const LockName& name, SegmentOptions options) :
   check_store(client, "segment", name, options.counter.require_durable);
   supply_ = std::make_shared<SegmentSupply>(
       std::move(counter), std::make_shared<AsyncRegister>(client, register_of("counter", name)), bounds);
-  window_ = &supply_->window();
+  window_ = &supply_->window();  // NOLINT(cppcoreguidelines-prefer-member-initializer): there was no supply before
 }
 
 Segment::~Segment() { give_up(std::move(supply_)); }
@@ -78,7 +78,7 @@ void Segment::async_next(AsyncCallback<std::uint64_t> callback, std::stop_token 
   if (!called->is_called()) supply_->take_later(called);
 }
 
-Traits Segment::traits() const noexcept {
+Traits Segment::traits() noexcept {
   return {.kind = "segment",
           .unique_by = "a counter in the store",
           .order = Order::process,

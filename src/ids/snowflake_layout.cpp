@@ -12,8 +12,7 @@ using Unit = SnowflakeLayout::Unit;
 /// Takes a number, and the '/' behind it, from the beginning of `text`.
 template <class T>
 bool take_number(std::string_view& text, T& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return false;
   text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
   if (text.starts_with('/')) text.remove_prefix(1);

@@ -8,7 +8,7 @@ namespace holdfast::ids {
 std::int64_t StepRule::next(base::Instant now, std::int64_t used, bool somebody_waits) {
   measure(now, used);
   const std::chrono::duration<double> lasts = std::max(bounds_.lasts, 4 * latency_);
-  const double now_has = static_cast<double>(step_);
+  const auto now_has = static_cast<double>(step_);
   double wanted = rate_ * lasts.count();
   if (somebody_waits && measured_) wanted = std::max(wanted, 2 * now_has);
   const double most = now_has * (somebody_waits ? 4 : 2);

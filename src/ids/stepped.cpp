@@ -62,6 +62,7 @@ Stepped::Stepped(const SteppedStores& stores, const LockName& name, SteppedOptio
 }
 
 Stepped::~Stepped() {
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory for it, the program may end
   if (why_not_here(*state_->rows->total)) base::keep_for_ever(new std::shared_ptr<State>(std::move(state_)));
 }
 
@@ -96,7 +97,7 @@ void Stepped::async_next(AsyncCallback<std::uint64_t> callback, std::stop_token 
                        std::move(stop));
 }
 
-Traits Stepped::traits() const noexcept {
+Traits Stepped::traits() noexcept {
   return {.kind = "stepped",
           .unique_by = "a row in each store, with a step and an offset",
           .order = Order::none,

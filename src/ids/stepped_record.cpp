@@ -46,14 +46,14 @@ std::optional<SteppedRecord> stepped_record_in(std::string_view text) {
   return std::nullopt;
 }
 
-LockName record_register(const LockName& name) { return LockName("id-stepped/" + name.text()); }
+LockName record_register(const LockName& name) { return {"id-stepped/" + name.text()}; }
 
 LockName row_register(const LockName& name, std::uint64_t epoch) {
-  return LockName("id-row/" + std::to_string(epoch) + "/" + name.text());
+  return {"id-row/" + std::to_string(epoch) + "/" + name.text()};
 }
 
 LockName witness_register(const LockName& name, std::uint64_t epoch, std::uint32_t index) {
-  return LockName("id-witness/" + std::to_string(epoch) + "/" + std::to_string(index) + "/" + name.text());
+  return {"id-witness/" + std::to_string(epoch) + "/" + std::to_string(index) + "/" + name.text()};
 }
 
 std::string closed_row(std::int64_t number) { return std::string(closed) + std::to_string(number); }

@@ -1,6 +1,7 @@
 #include "ids/stepped_rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -61,8 +62,8 @@ std::uint64_t SteppedRows::skew() const {
 std::vector<std::size_t> SteppedRows::order() const {
   const base::Instant now = base::BootClock::now();
   const std::scoped_lock lock(mutex_);
-  std::vector<std::size_t> order;
-  for (std::size_t each = 0; each < rows_.size(); ++each) order.push_back(each);
+  std::vector<std::size_t> order(rows_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t at) {
     return std::tuple(now < rows_[at].rests_until, rows_[at].furthest, (at + turn_) % rows_.size());
   });

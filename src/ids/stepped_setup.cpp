@@ -49,8 +49,9 @@ void tell(Told& told, const LockName& name, SteppedRecord record) {
 
 MultiHold locked(const std::vector<Client*>& stores, const LockName& name) {
   std::vector<MultiLock::Part> parts;
+  parts.reserve(stores.size());
   for (Client* const store : stores) parts.push_back({*store, record_register(name)});
-  MultiLock lock(std::move(parts), {.reason = "setting up the stores of ids"});
+  MultiLock lock(parts, {.reason = "setting up the stores of ids"});
   auto hold = lock.try_acquire_for(std::chrono::seconds(30));
   if (!hold) throw Error(Errc::unreachable, "the stores of '" + name.text() + "' are being set up by somebody else");
   return std::move(*hold);
@@ -143,9 +144,9 @@ std::uint64_t close_all(const std::vector<Told>& from, const LockName& name) {
   std::int64_t furthest = 0;
   for (const Told& told : from) furthest = std::max(furthest, close_row(*told.client, name, model.epoch));
   // What a row has forgotten, its witness may know.
-  for (std::size_t each = 0; each < from.size(); ++each) {
+  for (const Told& told : from) {
     for (std::uint32_t index = 0; index < model.stores; ++index) {
-      const Versioned noted = Register(*from[each].client, witness_register(name, model.epoch, index)).get();
+      const Versioned noted = Register(*told.client, witness_register(name, model.epoch, index)).get();
       furthest = std::max(furthest, number_of_row(noted.value).value_or(0));
     }
   }
@@ -168,6 +169,7 @@ void Stepped::set_up(const SteppedStores& stores, const LockName& name) {
   const std::vector<Client*> clients = pointers(stores, name);
   const MultiHold hold = locked(clients, name);
   std::vector<Told> all;
+  all.reserve(clients.size());
   for (Client* const client : clients) all.push_back(read(*client, name));
   const auto any = [&](Stage state) {
     return std::ranges::any_of(all, [=](const Told& told) { return told.is(state); });
@@ -199,7 +201,9 @@ void Stepped::change(const SteppedStores& from, const SteppedStores& to, const L
   std::ranges::copy_if(old_clients, std::back_inserter(both), [&](const Client* client) { return !stays(client); });
   const MultiHold hold = locked(both, name);
   std::vector<Told> old;
+  old.reserve(old_clients.size());
   std::vector<Told> next;
+  next.reserve(new_clients.size());
   for (Client* const client : old_clients) old.push_back(read(*client, name));
   for (Client* const client : new_clients) next.push_back(read(*client, name));
 

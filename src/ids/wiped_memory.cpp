@@ -45,8 +45,8 @@ Listed& list(void* memory) {
 }  // namespace
 
 struct WipedMemory::Block {
-  explicit Block(WipedBy preferred) {
-    memory = mmap(nullptr, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  explicit Block(WipedBy preferred)
+      : memory(mmap(nullptr, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (memory == MAP_FAILED) {
       throw Error(Errc::exhausted, "no memory for ids: " + std::generic_category().message(errno));
     }

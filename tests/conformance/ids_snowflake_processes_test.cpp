@@ -38,7 +38,7 @@ class Minted {
     std::vector<std::uint64_t> ids = IdFile::all(path_);
     std::ranges::sort(ids);
     std::size_t found = 0;
-    for (std::size_t i = 1; i < ids.size(); ++i) found += ids[i] == ids[i - 1] ? 1 : 0;
+    for (std::size_t i = 1; i < ids.size(); ++i) found += ids[i] == ids[i - 1] ? 1U : 0U;
     return found;
   }
 

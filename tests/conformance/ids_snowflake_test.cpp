@@ -40,7 +40,7 @@ using Ids = std::vector<std::uint64_t>;
 std::size_t duplicates_in(Ids ids) {
   std::ranges::sort(ids);
   std::size_t found = 0;
-  for (std::size_t i = 1; i < ids.size(); ++i) found += ids[i] == ids[i - 1] ? 1 : 0;
+  for (std::size_t i = 1; i < ids.size(); ++i) found += ids[i] == ids[i - 1] ? 1U : 0U;
   return found;
 }
 
@@ -448,7 +448,9 @@ TEST_P(SnowflakeConformance, SaysOnceWhatAStoreThatForgetsMeans) {
   }
   const bool forgets = !client.traits().failover_may_lose.empty();
   ASSERT_EQ(log.all().size(), forgets ? 1U : 0U);
-  if (forgets) EXPECT_THAT(log.all().front(), HasSubstr("as long as the store keeps what it has acknowledged"));
+  if (forgets) {
+    EXPECT_THAT(log.all().front(), HasSubstr("as long as the store keeps what it has acknowledged"));
+  }
 }
 
 TEST_P(SnowflakeConformance, SurvivingLossesCostsAWindowAtTheBeginning) {

@@ -31,7 +31,7 @@ struct Total {
   std::uint64_t histories_with_duplicates = 0;
 
   void add(Outcomes&& each) {
-    histories_with_duplicates += each.duplicates.empty() ? 0 : 1;
+    if (!each.duplicates.empty()) ++histories_with_duplicates;
     sum.ids += each.ids;
     sum.order_breaks += each.order_breaks;
     sum.tenures += each.tenures;
@@ -76,7 +76,9 @@ void expect_unique(const WorldOptions& options, std::uint64_t seed, Total& total
   EXPECT_THAT(outcomes.broken_windows, IsEmpty()) << "seed " << seed;
   EXPECT_THAT(outcomes.ended_for_good, IsEmpty()) << "seed " << seed;
   EXPECT_EQ(outcomes.ahead_of_clock, 0U) << "seed " << seed;
-  if (options.when_set_back != WhenSetBack::keep_time) EXPECT_EQ(outcomes.order_breaks, 0U) << "seed " << seed;
+  if (options.when_set_back != WhenSetBack::keep_time) {
+    EXPECT_EQ(outcomes.order_breaks, 0U) << "seed " << seed;
+  }
   total.add(std::move(outcomes));
 }
 

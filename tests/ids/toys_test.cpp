@@ -11,7 +11,9 @@ namespace {
 
 std::uint64_t seeds_with_duplicates(Custom custom) {
   std::uint64_t found = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) found += duplicates_of(custom, seed) > 0 ? 1 : 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    if (duplicates_of(custom, seed) > 0) ++found;
+  }
   return found;
 }
 

@@ -16,7 +16,7 @@ using Word = std::atomic<std::uint64_t>;
 
 class WipedMemoryBy : public testing::TestWithParam<WipedBy> {};
 INSTANTIATE_TEST_SUITE_P(Way, WipedMemoryBy, testing::Values(WipedBy::kernel, WipedBy::atfork_handler),
-                         [](const auto& info) { return info.param == WipedBy::kernel ? "kernel" : "handler"; });
+                         [](const auto& it) { return it.param == WipedBy::kernel ? "kernel" : "handler"; });
 
 TEST_P(WipedMemoryBy, IsZeroInAForkedChildAndStaysInTheParent) {
   WipedMemory memory(GetParam());

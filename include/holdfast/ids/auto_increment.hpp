@@ -83,7 +83,7 @@ class HOLDFAST_EXPORT AutoIncrement {
         });
   }
 
-  Traits traits() const noexcept;
+  static Traits traits() noexcept;
   CounterMetrics metrics() const noexcept;
   const LockName& name() const noexcept;
 

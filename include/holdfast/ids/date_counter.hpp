@@ -60,7 +60,7 @@ struct DateId {
 class HOLDFAST_EXPORT DateCounter {
  public:
   /// Does not contact the store. Throws Errc::invalid_argument if the name or the options are invalid.
-  DateCounter(Client& client, const LockName& name, DateCounterOptions options = {});
+  DateCounter(Client& client, const LockName& name, const DateCounterOptions& options = {});
   ~DateCounter();
   DateCounter(const DateCounter&) = delete;
   DateCounter& operator=(const DateCounter&) = delete;
@@ -94,7 +94,7 @@ class HOLDFAST_EXPORT DateCounter {
   /// Takes an id of this form apart. Empty if it is none.
   std::optional<DateId> parse(std::string_view id) const;
 
-  Traits traits() const noexcept;
+  static Traits traits() noexcept;
   CounterMetrics metrics() const noexcept;
   const LockName& name() const noexcept;
 

@@ -149,7 +149,7 @@ class HOLDFAST_EXPORT Segment {
         });
   }
 
-  Traits traits() const noexcept;
+  static Traits traits() noexcept;
   SegmentMetrics metrics() const;
   const LockName& name() const noexcept;
 

@@ -106,7 +106,7 @@ class HOLDFAST_EXPORT Stepped {
         });
   }
 
-  Traits traits() const noexcept;
+  static Traits traits() noexcept;
   SteppedMetrics metrics() const;
   const LockName& name() const noexcept;
 

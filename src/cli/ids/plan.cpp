@@ -78,13 +78,9 @@ double collision_odds(double ids, int random_bits) {
 std::vector<ids::Traits> all_traits() {
   Client client("memory:kinds-of-ids");
   const LockName name("kinds");
-  return {ids::Uuid4::traits(),
-          ids::Uuid7().traits(),
-          ids::Snowflake(client, name).traits(),
-          ids::Segment(client, name).traits(),
-          ids::Stepped({client}, name).traits(),
-          ids::DateCounter(client, name).traits(),
-          ids::AutoIncrement(client, name).traits()};
+  return {ids::Uuid4::traits(),        ids::Uuid7().traits(),  ids::Snowflake(client, name).traits(),
+          ids::Segment::traits(),      ids::Stepped::traits(), ids::DateCounter::traits(),
+          ids::AutoIncrement::traits()};
 }
 
 std::string text_of(const std::vector<ids::Traits>& kinds) {
