@@ -251,9 +251,9 @@ TEST_P(ProcessLockDelayConformance, AHolderThatWasStoppedKeepsTheNameClosedAndDo
   Client client = open();
   ProcessPeer stopped(url());
   const std::string ttl = std::to_string(short_ttl().count());
-  const auto begin = steady_clock::now();
   ASSERT_TRUE(stopped.ask("acquire mine " + ttl + " 20000 " + std::to_string(endless.count())).starts_with("granted"));
   stopped.pause();
+  const auto begin = steady_clock::now();
   ASSERT_TRUE(eventually([&] { return steady_clock::now() > begin + 4 * short_ttl(); }));
   EXPECT_FALSE(Mutex(client, "mine").try_acquire());
   stopped.resume();

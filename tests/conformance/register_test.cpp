@@ -77,6 +77,19 @@ TEST_P(RegisterConformance, AConditionalWriteThatFailsSaysWhatIsThere) {
 }
 
 // RG5
+TEST_P(RegisterConformance, AVersionThatNeverWasIsNotTheOneThatIsThere) {
+  Client client = open();
+  Register mine(client, "stock");
+  const std::uint64_t version = mine.set("one");
+  for (const std::uint64_t never : {std::uint64_t{1} << 32U, std::uint64_t{1} << 52U, std::uint64_t{1} << 63U,
+                                    std::numeric_limits<std::uint64_t>::max()}) {
+    const Written written = mine.compare_and_set(never, "two");
+    EXPECT_FALSE(written.written) << never;
+    EXPECT_EQ(written.now.version, version) << never;
+    EXPECT_EQ(written.now.value, "one") << never;
+  }
+}
+
 TEST_P(RegisterConformance, AValueThatWasChangedBackIsNotTheOldOne) {
   Client client = open();
   Register mine(client, "stock");

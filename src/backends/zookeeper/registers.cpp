@@ -1,5 +1,7 @@
 #include "backends/zookeeper/registers.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "backends/zookeeper/failures.hpp"
@@ -17,6 +19,9 @@ using spi::Versioned;
 namespace {
 
 std::uint64_t version_of(const NodeStat& stat) { return static_cast<std::uint32_t>(stat.version) + std::uint64_t{1}; }
+
+/// The largest version that a write can ask for. In 32 bits the next one is -1, which the servers take for any version.
+constexpr std::uint64_t newest_version = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -92,6 +97,11 @@ Operation<Versioned> NodeRegisters::fetching(SessionPtr session, const std::stri
 
 Operation<spi::Registers::WriteAnswer> NodeRegisters::putting(SessionPtr session, const std::string& path,
                                                               std::uint64_t expected, std::string value) {
+  if (expected > newest_version) {
+    auto now = co_await fetching(session, path);
+    if (!now.ok()) co_return std::move(now.failure());
+    co_return WriteAnswer{.written = false, .now = std::move(now.value())};
+  }
   for (int attempt = 0; attempt < 2; ++attempt) {
     const base::Future<Reply> setting = expected == 0
                                             ? session->create(path, value, Session::Lasting::persistent)

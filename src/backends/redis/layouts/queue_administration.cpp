@@ -202,6 +202,7 @@ void QueueAdministration::ask_about(const std::vector<Keys::Parsed>& lines, base
            const auto& replies = result.value()->elements;
            if (replies.size() != asked.size()) return answered(topology_.not_understood());
            std::vector<std::optional<LockStatus>> locks;
+           locks.reserve(asked.size());
            for (std::size_t i = 0; i < asked.size(); ++i) locks.push_back(lock_from(replies[i], asked[i]));
            answered(std::move(locks));
          }});
