@@ -215,7 +215,7 @@ bool is_granted(const spi::Result<sqlite::ClaimState>& standing) {
 }
 
 void visit(Database& database, ClientNumber self, Outcome& outcome) {
-  const auto lock = [&](const LockName& name, ClaimId id, spi::Mode mode, spi::WhenBusy when_busy, ClientNumber self) {
+  const auto lock = [&](const LockName& name, ClaimId id, spi::Mode mode, spi::WhenBusy when_busy) {
     bool granted = false;
     attempt(outcome, [&] {
       granted = is_granted(transact(database, [&](StoreLogic& store) {
@@ -226,12 +226,12 @@ void visit(Database& database, ClientNumber self, Outcome& outcome) {
   };
   attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.list("").size(); }); });
   attempt(outcome, [&] { transact(database, [](StoreLogic& store) { return store.bury_some().size(); }); });
-  outcome.wrong_grants += lock(held, {9, 1}, {}, spi::WhenBusy::refuse, self) ? 1 : 0;
-  outcome.wrong_grants += lock(held, {9, 2}, {}, spi::WhenBusy::wait, self) ? 1 : 0;
-  outcome.wrong_grants += lock(pool, {9, 3}, {ClaimMode::permits, 2, 3}, spi::WhenBusy::refuse, self) ? 1 : 0;
-  outcome.wrong_grants += lock(read, {9, 4}, {}, spi::WhenBusy::wait, self) ? 1 : 0;
-  lock(read, {9, 5}, {ClaimMode::shared}, spi::WhenBusy::wait, self);
-  lock(unused, {9, 6}, {}, spi::WhenBusy::wait, self);
+  outcome.wrong_grants += lock(held, {9, 1}, {}, spi::WhenBusy::refuse) ? 1U : 0U;
+  outcome.wrong_grants += lock(held, {9, 2}, {}, spi::WhenBusy::wait) ? 1U : 0U;
+  outcome.wrong_grants += lock(pool, {9, 3}, {ClaimMode::permits, 2, 3}, spi::WhenBusy::refuse) ? 1U : 0U;
+  outcome.wrong_grants += lock(read, {9, 4}, {}, spi::WhenBusy::wait) ? 1U : 0U;
+  lock(read, {9, 5}, {ClaimMode::shared}, spi::WhenBusy::wait);
+  lock(unused, {9, 6}, {}, spi::WhenBusy::wait);
   for (const auto& [name, id] : {std::pair(&held, 2), std::pair(&read, 4), std::pair(&unused, 6)}) {
     const spi::ClaimRef ref{.name = *name, .kind = LockKind::lock, .id = {9, static_cast<std::uint64_t>(id)}};
     attempt(outcome, [&] { transact(database, [&](StoreLogic& store) { return store.release(ref); }); });
