@@ -73,11 +73,11 @@ class KnownClaims {
 
  private:
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     std::size_t operator()(const auto& key) const noexcept { return std::hash<spi::ClaimId>()(key.id); }
   };
   struct Equal {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     bool operator()(const auto& a, const auto& b) const noexcept {
       return a.id == b.id && a.kind == b.kind && a.name == b.name;
     }
