@@ -95,10 +95,12 @@ WorkerLease::Step WorkerLease::hold(const Moment& moment) {
   return begin(Purpose::extend, mine_, wanted);
 }
 
-void WorkerLease::leave(std::int64_t end) { leave_at_ = end; }
+/// Whoever leaves twice, because a clock was set back and then the process ends, has issued nothing in between and may
+/// not remember any more what it had issued before.
+void WorkerLease::leave(std::int64_t end) { leave_at_ = std::max(leave_at_.value_or(end), end); }
 
 void WorkerLease::leave_for_good(std::int64_t end) {
-  leave_at_ = end;
+  leave(end);
   for_good_ = true;
 }
 
